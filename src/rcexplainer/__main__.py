@@ -1,0 +1,5 @@
+"""`python -m rcexplainer` is the command line."""
+
+from rcexplainer.cli import main
+
+main()

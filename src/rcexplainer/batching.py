@@ -1,0 +1,84 @@
+"""Many graphs kept as a few long tensors, from which mini-batches are cut by index arithmetic.
+
+PyG's `Batch.from_data_list` walks over its graphs in Python; in a training loop that costs more than the GNN.
+`GraphStore` pays that walk once and keeps everything on one device:
+
+    ids [k]  →  Batch of k graphs, a fixed number of tensor operations whatever k is
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Batch, Data
+from torch_geometric.data.collate import collate
+
+
+class GraphStore:
+    """`store[ids]` is the `Batch` of these graphs, with every tensor attribute that all of them carry."""
+
+    def __init__(self, graphs: Sequence[Data], device: torch.device | str | None = None) -> None:
+        shared = set.intersection(*(set(graph.keys()) for graph in graphs)) - {"num_nodes", "batch", "ptr"}
+        plain = [Data(**{key: graph[key] for key in shared}, num_nodes=graph.num_nodes) for graph in graphs]
+        joined, slices, _ = collate(Data, plain, increment=False, add_batch=False)
+        self._num_nodes = torch.tensor([graph.num_nodes for graph in graphs], device=device)
+        self._values: dict[str, Tensor] = {}
+        self._dims: dict[str, int] = {}
+        self._steps: dict[str, Tensor | None] = {}  # what is added to a graph's values for each graph before it
+        self._pointers: dict[str, Tensor] = {}
+        for key in shared:
+            value = joined[key]
+            if not isinstance(value, Tensor):
+                continue  # names and the like: no model reads them
+            pointer = slices[key].to(device)
+            steps = torch.tensor([int(graph.__inc__(key, graph[key])) for graph in graphs], device=device)
+            self._values[key] = value.to(device)
+            self._dims[key] = joined.__cat_dim__(key, value) or 0
+            self._steps[key] = steps if bool(steps.any()) else None
+            # Node-, edge- and graph-level attributes have one pointer each, so its ranges are built once a batch.
+            same = (other for other in self._pointers.values() if torch.equal(other, pointer))
+            self._pointers[key] = next(same, pointer)
+
+    def __len__(self) -> int:
+        return int(self._num_nodes.numel())
+
+    def __getitem__(self, ids: Tensor) -> Batch:
+        ids = ids.to(self._num_nodes.device)
+        counts = self._num_nodes[ids]
+        batch = Batch(num_nodes=int(counts.sum()))
+        ranges: dict[int, tuple[Tensor, Tensor]] = {}
+        for key, value in self._values.items():
+            pointer = self._pointers[key]
+            if id(pointer) not in ranges:
+                ranges[id(pointer)] = gather_ranges(pointer[ids], pointer[ids + 1])
+            index, owner = ranges[id(pointer)]
+            part = value.index_select(self._dims[key], index)
+            steps = self._steps[key]
+            if steps is not None:
+                taken = steps[ids]
+                shift = (taken.cumsum(0) - taken)[owner]
+                part = part + (shift if self._dims[key] in (-1, part.dim() - 1) else shift.unsqueeze(-1))
+            batch[key] = part
+        graphs = torch.arange(len(ids), device=counts.device)
+        batch.batch = graphs.repeat_interleave(counts, output_size=batch.num_nodes)
+        batch.ptr = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+        batch._num_graphs = len(ids)
+        return batch
+
+    def chunks(self, size: int) -> list[Tensor]:
+        """All positions, in order, in pieces of `size`."""
+        bounds = [*range(0, len(self), size), len(self)]
+        return [torch.arange(low, high) for low, high in pairwise(bounds)]
+
+
+def gather_ranges(starts: Tensor, ends: Tensor) -> tuple[Tensor, Tensor]:
+    """The concatenated integer ranges [start, end) and, for each number in them, which range it is from.
+
+    >>> gather_ranges(torch.tensor([4, 0]), torch.tensor([6, 3]))
+    (tensor([4, 5, 0, 1, 2]), tensor([0, 0, 1, 1, 1]))
+    """
+    sizes = ends - starts
+    owner = torch.arange(len(sizes), device=sizes.device).repeat_interleave(sizes)
+    before = sizes.cumsum(0) - sizes
+    return torch.arange(len(owner), device=sizes.device) + (starts - before)[owner], owner

@@ -1,0 +1,180 @@
+"""Graph classification sets of the TU collection: where their files are found, and the graphs they hold."""
+
+import logging
+import os
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import networkx as nx
+import numpy as np
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+from torch_geometric.datasets import TUDataset
+from torch_geometric.io import read_tu_data
+
+from rcexplainer.datasets.dataset import GraphDataset, stratified_split
+from rcexplainer.datasets.tu_raw import Booleans, Integers, RawSet, check_raw
+from rcexplainer.errors import DatasetError
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the numbers of a set stand for; its files do not say."""
+
+    classes: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ()
+    edges: tuple[str, ...] = ()
+
+
+KNOWN = {
+    "Mutagenicity": Names(
+        classes=("mutagen", "non-mutagen"),
+        nodes=("C", "O", "Cl", "H", "N", "F", "Br", "S", "P", "I", "Na", "K", "Li", "Ca"),
+        edges=("single", "double", "triple"),
+    ),
+    # The elements behind these labels are not told; the numbers are those of the files.
+    "NCI1": Names(
+        classes=("inactive", "active"),
+        nodes=tuple(f"atom {label}" for label in range(1, 38)),
+    ),
+}
+
+
+def mutagenicity(root: Path | None, seed: int) -> GraphDataset:
+    """4337 molecules, mutagenic or not.
+
+    With a file `edge_ground_truth.txt` beside the raw files, the edges of NO2 and NH2 groups are known.
+    """
+    return _load("Mutagenicity", "mutagenicity", root, seed)
+
+
+def nci1(root: Path | None, seed: int) -> GraphDataset:
+    """4110 molecules, active against lung cancer cells or not."""
+    return _load("NCI1", "nci1", root, seed)
+
+
+def by_name(name: str, root: Path | None, seed: int) -> GraphDataset:
+    """Any graph classification set of the collection, or one of your own in its format.
+
+    Node features are the node attributes followed by the one-hot node labels. Where a set has neither, every
+    node gets the single feature 1.
+    """
+    if not re.fullmatch(r"\w[\w.+-]*", name):  # it becomes the name of a folder and part of an address
+        raise DatasetError(f"{name!r} cannot be the name of a TU set; write tu:NAME, such as tu:PROTEINS")
+    return _load(name, f"tu:{name}", root, seed)
+
+
+def _load(name: str, title: str, root: Path | None, seed: int) -> GraphDataset:
+    raw = check_raw(_find(name, root), name, required=("node_labels",) if name in KNOWN else ())
+    graphs = _graphs(raw)
+    labels = torch.cat([graph.y for graph in graphs])
+    classes = tuple(str(label) for label in range(int(labels.max()) + 1))
+    # Names are given only where their number fits: a user may keep something else under a known name.
+    names = KNOWN.get(name, Names())
+    return GraphDataset(
+        name=title,
+        task="graph",
+        graphs=tuple(graphs),
+        split=stratified_split(labels, seed),
+        class_names=names.classes if len(names.classes) == len(classes) else classes,
+        node_names=names.nodes if len(names.nodes) == graphs[0].num_node_features else (),
+        edge_names=names.edges if len(names.edges) == graphs[0].num_edge_features else (),
+    )
+
+
+def _find(name: str, root: Path | None) -> Path:
+    """The folder of the raw files: below `root`, below $RCEXPLAINER_DATA, or below `root` once downloaded.
+
+    Nothing is ever written to $RCEXPLAINER_DATA: it may be shared, or read-only.
+    """
+    root = (root or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "rcexplainer").expanduser()
+    data = os.environ.get("RCEXPLAINER_DATA")
+    places = [root, Path(data).expanduser()] if data else [root]
+    for place in places:
+        if (place / name / "raw" / f"{name}_A.txt").is_file():
+            return place / name / "raw"
+    try:
+        _download(name, root)
+    except Exception as error:  # a network fails in many ways, and they all have the same way out
+        raise DatasetError(_advice(name, places, error)) from error
+    return root / name / "raw"
+
+
+def _download(name: str, root: Path) -> None:
+    """Have PyG fetch and unpack the set in a folder aside, then move the raw files into place.
+
+    NAME_A.txt goes last, because `_find` looks for it: what is found is whole, whenever a run was killed.
+    """
+    logger.info("downloading the TU set %s to %s", name, root)
+    root.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=f".{name}-", dir=root, ignore_cleanup_errors=True) as aside:
+        TUDataset(aside, name)
+        files = list(Path(aside, name, "raw").glob(f"{name}_*.txt"))
+        target = root / name / "raw"
+        target.mkdir(parents=True, exist_ok=True)
+        for file in sorted(files, key=lambda file: file.name == f"{name}_A.txt"):
+            file.replace(target / file.name)
+
+
+def _advice(name: str, places: list[Path], error: Exception) -> str:
+    # PyG meets an address that does not exist as a file not found, without the number of a system error.
+    missing = isinstance(error, FileNotFoundError) and error.errno is None and error.__cause__ is None
+    if missing or getattr(error, "code", None) == 404:
+        problem = f"the TU collection has no set {name!r} (spelt exactly, such as PROTEINS or IMDB-BINARY)"
+    else:
+        problem = f"the TU set {name!r} could not be downloaded ({type(error).__name__}: {error})"
+    parts = ("A", "graph_indicator", "graph_labels", "node_labels")
+    return (
+        f"{problem}, and it is not in {' or '.join(map(str, places))}; "
+        f"put {', '.join(f'{name}_{part}.txt' for part in parts)} (optionally {name}_edge_labels.txt) "
+        f"into {places[0] / name / 'raw'}, or set RCEXPLAINER_DATA to a folder that holds {name}/raw"
+    )
+
+
+def _graphs(raw: RawSet) -> list[Data]:
+    data, slices, _ = read_tu_data(str(raw.folder), raw.name)
+    nodes = np.bincount(raw.graph_of_node)
+    # PyG's slices end with the last graph that has an edge.
+    edges = np.zeros(raw.num_graphs, dtype=np.int64)
+    edges[: len(slices["edge_index"]) - 1] = slices["edge_index"].diff().numpy()
+
+    x = data.x if data.x is not None else torch.ones(raw.num_nodes, 1)
+    parts: dict[str, tuple[Tensor, ...]] = {
+        "x": x.split(nodes.tolist()),
+        "edge_index": data.edge_index.split(edges.tolist(), dim=1),
+        "y": data.y.split(1),
+    }
+    if data.edge_attr is not None:
+        parts["edge_attr"] = data.edge_attr.split(edges.tolist())
+    if raw.marked is not None:
+        first_node = np.repeat(np.cumsum(nodes) - nodes, edges)
+        motif, motif_id = _motifs(raw, raw.edges[raw.marked].T, data.edge_index.numpy() + first_node)
+        parts["edge_motif"] = torch.from_numpy(motif).split(edges.tolist())
+        parts["edge_motif_id"] = torch.from_numpy(motif_id).split(edges.tolist())
+    # Copies, because a slice takes the whole set along wherever a single graph is saved or sent.
+    return [
+        Data(**{key: part[graph].clone() for key, part in parts.items()}) for graph in range(raw.num_graphs)
+    ]
+
+
+def _motifs(raw: RawSet, marked: Integers, edges: Integers) -> tuple[Booleans, Integers]:
+    """Which of `edges` [2, num_edges] are marked, and the number of their motif in the graph, −1 outside.
+
+    PyG sorts the edges, so marks are carried over by node pair. Marked edges that touch are one motif.
+    """
+    motif = np.isin(edges[0] * raw.num_nodes + edges[1], marked[0] * raw.num_nodes + marked[1])
+    number: dict[int, int] = {}
+    count: Counter[int] = Counter()
+    for nodes in sorted(nx.connected_components(nx.Graph(edges[:, motif].T.tolist())), key=min):
+        graph = int(raw.graph_of_node[min(nodes)])
+        number.update(dict.fromkeys(nodes, count[graph]))
+        count[graph] += 1
+    motif_id = np.full(len(motif), -1, dtype=np.int64)
+    motif_id[motif] = [number[node] for node in edges[0, motif].tolist()]
+    return motif, motif_id

@@ -1,0 +1,21 @@
+"""Graph neural networks: the paper's and others, their training, and any model as embed + head."""
+
+from rcexplainer.gnn.masking import delete_edges
+from rcexplainer.gnn.models import GNN, MODELS, GNNConfig, gnn_config
+from rcexplainer.gnn.split import Pass, SplitModel, split_model
+from rcexplainer.gnn.training import TrainConfig, TrainedGNN, accuracy, train_gnn
+
+__all__ = [
+    "GNN",
+    "MODELS",
+    "GNNConfig",
+    "Pass",
+    "SplitModel",
+    "TrainConfig",
+    "TrainedGNN",
+    "accuracy",
+    "delete_edges",
+    "gnn_config",
+    "split_model",
+    "train_gnn",
+]

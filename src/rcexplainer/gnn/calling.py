@@ -1,0 +1,112 @@
+"""How a model is called: `forward(model, batch, edge_weight)`, found from the names of its parameters.
+
+model(x, edge_index, batch, …)   every parameter is looked up on the batch by its name
+model(data)                      the batch itself, carrying `edge_weight`
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from copy import copy
+from typing import Any, Literal
+
+from torch import Tensor, nn
+from torch_geometric.data import Batch, Data
+
+from rcexplainer.errors import SplitError
+
+Task = Literal["graph", "node"]
+Forward = Callable[[nn.Module, Data, Tensor | None], Any]
+
+# Other spellings of PyG's own names, seen in models in the wild.
+SPELLINGS = {
+    "features": "x",
+    "node_features": "x",
+    "feat": "x",
+    "edges": "edge_index",
+    "edge_weights": "edge_weight",
+    "edge_attrs": "edge_attr",
+    "edge_features": "edge_attr",
+    "batch_index": "batch",
+    "batch_idx": "batch",
+    "batch_size": "num_graphs",
+}
+WHOLE_GRAPH = {"data", "batch", "graph", "g", "batch_data", "inputs", "input"}
+
+
+def conventional_forward(model: nn.Module, task: Task) -> Forward:
+    """The call that fits the signature of `model.forward`."""
+    parameters = inspect.signature(model.forward).parameters
+    named = [p for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    required = [p for p in named if p.default is p.empty]
+    if len(required) == 1 and _takes_whole_graph(required[0]):
+        return lambda model, batch, edge_weight: model(with_edge_weight(batch, edge_weight))
+    if not named:  # *args: PyG's usual order
+        return lambda model, batch, _: model(batch.x, batch.edge_index, *([batch.batch] if task == "graph" else []))
+    return lambda model, batch, edge_weight: _call_by_name(model, required, named, batch, edge_weight, task)
+
+
+def _takes_whole_graph(parameter: inspect.Parameter) -> bool:
+    annotation = parameter.annotation
+    whole = isinstance(annotation, type) and issubclass(annotation, Data)
+    return whole or parameter.name in WHOLE_GRAPH or str(annotation).rsplit(".", 1)[-1] in ("Data", "Batch")
+
+
+def _call_by_name(
+    model: nn.Module,
+    required: list[inspect.Parameter],
+    named: list[inspect.Parameter],
+    batch: Data,
+    edge_weight: Tensor | None,
+    task: Task,
+) -> Any:
+    known = _values(batch, edge_weight)
+    arguments: dict[str, Any] = {}
+    for parameter in named:
+        name = SPELLINGS.get(parameter.name, parameter.name)
+        if task != "graph" and name in ("batch", "num_graphs") and parameter not in required:
+            continue  # a model that pools when it is given `batch` must not pool a node task
+        if known.get(name) is not None:
+            arguments[parameter.name] = known[name]
+        elif parameter in required:
+            raise SplitError(
+                f"{type(model).__name__}.forward needs {parameter.name!r}, which the graphs do not carry "
+                f"(they have {', '.join(sorted(known))}); pass forward=lambda model, batch, edge_weight: …"
+            )
+    positional = [p.name for p in named if p.kind is p.POSITIONAL_ONLY]
+    return model(*(arguments.pop(name) for name in positional if name in arguments), **arguments)
+
+
+def _values(batch: Data, edge_weight: Tensor | None) -> Mapping[str, Any]:
+    known = dict(batch.to_dict())
+    known["num_graphs"] = batch.num_graphs if isinstance(batch, Batch) else 1
+    if edge_weight is not None:
+        known["edge_weight"] = edge_weight
+    return known
+
+
+def with_edge_weight(batch: Data, edge_weight: Tensor | None) -> Data:
+    """The batch carrying these weights; the caller's own object stays as it is."""
+    if edge_weight is None:
+        return batch
+    weighted = copy(batch)
+    weighted.edge_weight = edge_weight
+    return weighted
+
+
+def first_fitting(output: Any, rows: int, who: str) -> Tensor:
+    """The prediction in what a model returned: a tensor, or the first fitting one in a tuple, list or dict."""
+    options = output.values() if isinstance(output, Mapping) else output
+    options = [options] if isinstance(options, Tensor) else list(options) if hasattr(options, "__iter__") else []
+    tensors = [value for value in options if isinstance(value, Tensor) and value.is_floating_point()]
+    for value in tensors:
+        if value.dim() == 2 and value.size(0) == rows:
+            return value
+        if value.dim() == 1 and value.size(0) == rows:
+            return value.unsqueeze(-1)
+        if value.dim() == 0 and rows == 1:
+            return value.reshape(1, 1)
+    found = ", ".join(str(tuple(value.shape)) for value in tensors) or type(output).__name__
+    raise SplitError(
+        f"{who} should return one row of class scores for each of {rows} instances, but returned {found}; "
+        "if it needs other arguments (such as `batch`), pass forward=lambda model, batch, edge_weight: …"
+    )

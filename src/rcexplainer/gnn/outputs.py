@@ -1,0 +1,70 @@
+"""What the numbers a classifier returns are, and log-probabilities from all of them.
+
+    logits        z            log_softmax(z)
+    log_probs     log p        log p
+    probs         p            log p          (one column: p of class 1)
+    binary_logit  one column   log σ(−z), log σ(z)
+
+Differences of log-probabilities are differences of logits, so margins mean the same for every kind.
+"""
+
+from typing import Literal, get_args
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from rcexplainer.errors import SplitError
+
+OutputKind = Literal["logits", "log_probs", "probs", "binary_logit"]
+KINDS: tuple[str, ...] = get_args(OutputKind)
+
+
+def output_kind(output: Tensor, labels: Tensor | None = None, extremes: Tensor | None = None) -> OutputKind:
+    """Find out which kind `output` [n, C] is. Regression and multi-label models are refused.
+
+    `extremes`: what the head returns for embeddings far away. Logits may lie between 0 and 1 on a few graphs by
+    chance, but not there.
+    """
+    unit = _in_unit_interval(output) and (extremes is None or _in_unit_interval(extremes))
+    if output.size(1) == 1:
+        if labels is not None and len(labels.unique()) > 2:
+            raise SplitError(
+                f"the model returns one number but the labels have {len(labels.unique())} values: "
+                "regression models are not supported"
+            )
+        return "probs" if unit else "binary_logit"
+    if unit and _all_one(output.sum(1)):
+        return "probs"
+    if _all_one(output.exp().sum(1)):
+        return "log_probs"
+    if unit and extremes is not None:
+        raise SplitError(
+            "the model returns several numbers between 0 and 1 that do not sum to 1: multi-label models are not "
+            'supported; if these are logits all the same, say so with output="logits"'
+        )
+    return "logits"
+
+
+def _in_unit_interval(values: Tensor) -> bool:
+    return bool(((values >= 0) & (values <= 1)).all())
+
+
+def _all_one(sums: Tensor) -> bool:
+    return bool(torch.allclose(sums, torch.ones_like(sums), atol=1e-4))
+
+
+def log_probs(output: Tensor, kind: OutputKind) -> Tensor:
+    """log p [n, C] with C ≥ 2, whatever the model returns."""
+    if kind == "logits":
+        return output.log_softmax(1)
+    if kind == "log_probs":
+        return output
+    if kind == "binary_logit":
+        return torch.cat([F.logsigmoid(-output), F.logsigmoid(output)], 1)
+    probs = torch.cat([1 - output, output], 1) if output.size(1) == 1 else output
+    return probs.clamp_min(torch.finfo(output.dtype).tiny).log()
+
+
+def num_classes(output: Tensor) -> int:
+    return max(2, output.size(1))

@@ -1,0 +1,175 @@
+"""Any GNN as φ = φ_fc ∘ φ_gc: `SplitModel.embed` (φ_gc) and `SplitModel.head` (φ_fc).
+
+    embed  the model runs as it is; what its head module is given is the embedding, one row per instance
+    head   the head module itself where its output is the model's; else the model runs on a tiny graph with
+           the head module's input replaced, so that whatever stands between head and output (functional
+           activations, dropout, softmax) is part of φ_fc
+
+`split_model` checks on real graphs that head(embed(G)) = φ(G) and measures what soft masks do to the model.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import get_args
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Batch, Data
+
+from rcexplainer.errors import GraphError, SplitError
+from rcexplainer.gnn.calling import Forward, Task, conventional_forward, first_fitting
+from rcexplainer.gnn.heads import OUTPUT, capture_input, capture_outputs, head_candidates, node_layers
+from rcexplainer.gnn.masking import MASKS, Untouched
+from rcexplainer.gnn.outputs import KINDS, OutputKind, log_probs, num_classes, output_kind
+from rcexplainer.gnn.probing import TOLERANCE, check_edges_matter, first_run, measure_masks, split_at, spread
+from rcexplainer.graphs import Graphs, check_graphs, list_graphs
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One run of the model over a batch."""
+
+    embedding: Tensor  # [instances, d]
+    output: Tensor  # [instances, C], as the model returned it
+    layers: tuple[Tensor, ...]  # node embeddings after each message-passing layer, [nodes, d_l]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SplitModel:
+    """A model taken apart; it is borrowed, never changed. Made by `split_model`."""
+
+    model: nn.Module
+    task: Task
+    forward: Forward
+    head_name: str
+    output: OutputKind
+    num_classes: int
+    embedding_dim: int
+    layer_names: tuple[str, ...]
+    masking: str  # how soft masks reach the model: "edge_weight" or "layers"
+    mask_error: float  # max |φ(mask 0) − φ(deleted)| on the probe graphs, relative to the outputs' size
+    scope: Untouched = field(repr=False)
+    _head: Callable[[Tensor], Tensor] = field(repr=False)
+
+    @property
+    def exact_masking(self) -> bool:
+        """Whether an edge of weight 0 is the same to this model as an edge that is gone."""
+        return self.mask_error < TOLERANCE
+
+    def run(self, batch: Data, mask: Tensor | None = None) -> Pass:
+        """Run the model over a batch; `mask` weighs every column of `edge_index` (self-loops always count 1)."""
+        rows = count_instances(batch, self.task)
+        modules = [self.model.get_submodule(name) for name in self.layer_names]
+        with self.scope, ExitStack() as stack:
+            layers = stack.enter_context(capture_outputs(modules))
+            at_head = None if self.head_name == OUTPUT else self.model.get_submodule(self.head_name)
+            seen = stack.enter_context(capture_input(at_head)) if at_head is not None else []
+            if mask is None:
+                returned = self.forward(self.model, batch, None)
+            else:
+                returned = MASKS[self.masking](self.model, self.forward, batch, mask)
+            output = first_fitting(returned, rows, type(self.model).__name__)
+        return Pass(seen[-1] if seen else output, output, tuple(layers))
+
+    def embed(self, batch: Data, mask: Tensor | None = None) -> Tensor:
+        """φ_gc: the embedding of every instance, [instances, d]."""
+        return self.run(batch, mask).embedding
+
+    def head(self, embedding: Tensor) -> Tensor:
+        """φ_fc: what the model returns for instances with these embeddings, [instances, C]."""
+        with self.scope:
+            return self._head(embedding)
+
+    def log_probs(self, output: Tensor) -> Tensor:
+        """log p [instances, C ≥ 2] from what the model, or `head`, returned."""
+        return log_probs(output, self.output)
+
+    def __repr__(self) -> str:
+        exact = "exact" if self.exact_masking else f"inexact (off by {self.mask_error:.2g})"
+        return (
+            f"SplitModel({type(self.model).__name__}, task={self.task!r}, head={self.head_name!r}, "
+            f"embedding={self.embedding_dim}, classes={self.num_classes}, output={self.output!r}, "
+            f"masking={self.masking!r}, {exact})"
+        )
+
+
+def split_model(
+    model: nn.Module,
+    graphs: Graphs,
+    head: str | nn.Module | None = None,
+    forward: Forward | None = None,
+    task: Task = "graph",
+    output: OutputKind | None = None,
+) -> SplitModel:
+    """Take `model` apart, checking everything on a few of the given graphs.
+
+    `head` is the module where φ_fc begins (dotted name, or the module); left out, it is found. `forward(model, batch,
+    edge_weight)` adapts a model with an unusual call. `output` says what the model returns; left out, it is found.
+    """
+    if task not in get_args(Task):
+        raise SplitError(f"unknown task {task!r}; it is one of {', '.join(get_args(Task))}")
+    if output is not None and output not in KINDS:
+        raise SplitError(f"unknown output {output!r}; it is one of {', '.join(KINDS)}")
+    found = list_graphs(graphs)
+    check_devices(model, found)
+    check_graphs(found)
+    probe = Batch.from_data_list(spread([graph for graph in found if graph.num_edges]))
+    rows = count_instances(probe, task)
+    call = forward or conventional_forward(model, task)
+    scope = Untouched(model)
+    with scope, torch.no_grad():
+        reference, calls = first_run(model, call, probe, rows)
+        check_edges_matter(model, call, probe, reference)
+        name, phi_fc, embedding = split_at(model, call, probe, reference, head_candidates(calls, rows), head)
+        masking, error = measure_masks(model, call, probe, reference)
+        kind = output or output_kind(reference, _labels(probe, rows), _extremes(name, phi_fc, embedding))
+        layers = tuple(node_layers(calls, int(probe.num_nodes or 0)))
+    split = SplitModel(
+        model,
+        task,
+        call,
+        name,
+        kind,
+        num_classes(reference),
+        embedding.size(1),
+        layers,
+        masking,
+        error,
+        scope,
+        phi_fc,
+    )
+    log.info("%r", split)
+    return split
+
+
+def count_instances(batch: Data, task: Task) -> int:
+    """An instance is a graph with a read-out: all its nodes pooled, or one of them."""
+    if task == "node":
+        return int(batch.num_nodes or 0)
+    return int(batch.num_graphs) if isinstance(batch, Batch) else 1
+
+
+def check_devices(model: nn.Module, graphs: Sequence[Data]) -> None:
+    """Model and graphs must be on one device."""
+    parameter = next(model.parameters(), None)
+    for position, graph in enumerate(graphs):
+        device = graph.edge_index.device
+        if parameter is not None and device != parameter.device:
+            raise GraphError(
+                f"the model is on {parameter.device}, graph {position} on {device}; "
+                f"move one of them, e.g. graph.to({str(parameter.device)!r})"
+            )
+
+
+def _labels(probe: Data, rows: int) -> Tensor | None:
+    labels = probe.get("y")
+    return labels.reshape(-1) if isinstance(labels, Tensor) and labels.numel() == rows else None
+
+
+def _extremes(name: str, phi_fc: Callable[[Tensor], Tensor], embedding: Tensor) -> Tensor | None:
+    """What φ_fc returns far outside the data, where logits are large and probabilities still are not."""
+    return None if name == OUTPUT else torch.cat([phi_fc(1000 * embedding), phi_fc(-1000 * embedding)])

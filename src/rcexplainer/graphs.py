@@ -1,0 +1,98 @@
+"""What a well-formed graph is: the checks that every graph passes before anything is computed from it.
+
+Each function is cheap next to one forward pass and names the graph that is wrong.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Batch, Data, Dataset, HeteroData
+from torch_geometric.loader import DataLoader
+
+from rcexplainer.errors import GraphError
+
+Graphs: TypeAlias = Data | Batch | Dataset | DataLoader | Iterable[Data]
+
+
+def as_graphs(graphs: Graphs) -> list[Data]:
+    """A `Data`, list, `Dataset`, `Batch` or `DataLoader` as a non-empty list of checked `Data`."""
+    found = list_graphs(graphs)
+    check_graphs(found)
+    return found
+
+
+def list_graphs(graphs: Graphs) -> list[Data]:
+    """The same without looking into the graphs, for what must be checked before (the device they are on)."""
+    found = list(_flatten(graphs))
+    if not found:
+        raise GraphError("the dataset is empty: at least one graph is needed")
+    return found
+
+
+def _flatten(graphs: object) -> Iterator[Data]:
+    if isinstance(graphs, HeteroData):
+        raise GraphError("heterogeneous graphs are not supported: got HeteroData; pass homogeneous Data objects")
+    if isinstance(graphs, Batch):
+        yield from graphs.to_data_list()
+    elif isinstance(graphs, Data):
+        yield graphs
+    elif isinstance(graphs, Iterable) and not isinstance(graphs, str | Tensor):
+        for graph in graphs:
+            yield from _flatten(graph)
+    else:
+        raise GraphError(f"expected PyG Data objects, got {type(graphs).__name__}")
+
+
+def check_graphs(graphs: Sequence[Data]) -> None:
+    """Raise `GraphError` naming the first graph that is malformed, or that differs in width from the first."""
+    width = _width(graphs[0])
+    for position, graph in enumerate(graphs):
+        where = f"graph {position}" if len(graphs) > 1 else "the graph"
+        check_graph(graph, where)
+        if _width(graph) != width:
+            raise GraphError(f"{where} has node features of width {_width(graph)}, the first graph {width}")
+
+
+def _width(graph: Data) -> int | None:
+    return None if graph.x is None else int(graph.x.size(-1))
+
+
+def check_graph(graph: Data, where: str = "the graph") -> None:
+    """Raise `GraphError` if edges point past the last node, features are not finite, or labels are not classes."""
+    edge_index = graph.edge_index
+    if edge_index is None or edge_index.dim() != 2 or edge_index.size(0) != 2:
+        found = "none" if edge_index is None else f"shape {tuple(edge_index.shape)}"
+        raise GraphError(f"{where} needs edge_index of shape [2, num_edges], found {found}")
+    if edge_index.dtype != torch.long:
+        raise GraphError(f"{where} has edge_index of type {edge_index.dtype}; convert it with .long()")
+    num_nodes = graph.num_nodes or 0
+    if edge_index.numel():
+        low, high = (int(value) for value in edge_index.aminmax())
+        if low < 0 or high >= num_nodes:
+            wrong = high if high >= num_nodes else low
+            raise GraphError(f"{where} has an edge to node {wrong}, but its nodes are 0 to {num_nodes - 1}")
+    for name in ("x", "edge_attr", "edge_weight"):
+        value = graph.get(name)
+        if isinstance(value, Tensor) and value.is_floating_point() and not bool(value.isfinite().all()):
+            bad = int((~value.isfinite()).sum())
+            raise GraphError(f"{where} has {bad} NaN or infinite values in {name}; remove or impute them first")
+        if name != "x" and isinstance(value, Tensor) and value.size(0) != edge_index.size(1):
+            raise GraphError(f"{where} has {value.size(0)} rows of {name} for {edge_index.size(1)} edges")
+    check_labels(graph.y, where)
+
+
+def check_labels(labels: object, where: str = "the graph") -> None:
+    """Labels may be missing; where they are there they must be whole numbers, one per instance."""
+    if not isinstance(labels, Tensor) or labels.numel() == 0:
+        return
+    if labels.dim() > 1 and labels.size(-1) > 1:
+        raise GraphError(
+            f"{where} has {labels.size(-1)} labels per instance: multi-label and multi-task sets are not supported"
+        )
+    if labels.is_floating_point() and not bool((labels == labels.round()).all()):
+        found = float(labels[labels != labels.round()][0])
+        raise GraphError(
+            f"{where} has the non-integer label {found:g}: regression is not supported, classes are 0, 1, …"
+        )
