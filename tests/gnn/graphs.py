@@ -46,7 +46,13 @@ def state_of(model: nn.Module) -> list[object]:
     state: list[object] = []
     for name, module in model.named_modules():
         attributes = {
-            key: (list(value.items()) if isinstance(value, dict) else list(value) if isinstance(value, list) else id(value))
+            key: (
+                list(value.items())
+                if isinstance(value, dict)
+                else list(value)
+                if isinstance(value, list)
+                else id(value)
+            )
             for key, value in module.__dict__.items()
             if key not in ("_parameters", "_buffers")
         }

@@ -221,7 +221,9 @@ def test_the_model_is_left_as_it_was_found(task):
     model.train()
     model.lin.weight.requires_grad_(False)
     model.conv1.register_forward_hook(lambda *_: None)
-    model(*((graphs[0].x, graphs[0].edge_index) + ((torch.zeros(graphs[0].num_nodes).long(),) if task == "graph" else ())))
+    model(
+        *((graphs[0].x, graphs[0].edge_index) + ((torch.zeros(graphs[0].num_nodes).long(),) if task == "graph" else ()))
+    )
     before = state_of(model)
     split = split_model(model, graphs if task == "graph" else graphs[0], task=task)
     batch = Batch.from_data_list(graphs) if task == "graph" else graphs[0]

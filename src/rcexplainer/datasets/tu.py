@@ -158,9 +158,7 @@ def _graphs(raw: RawSet) -> list[Data]:
         parts["edge_motif"] = torch.from_numpy(motif).split(edges.tolist())
         parts["edge_motif_id"] = torch.from_numpy(motif_id).split(edges.tolist())
     # Copies, because a slice takes the whole set along wherever a single graph is saved or sent.
-    return [
-        Data(**{key: part[graph].clone() for key, part in parts.items()}) for graph in range(raw.num_graphs)
-    ]
+    return [Data(**{key: part[i].clone() for key, part in parts.items()}) for i in range(raw.num_graphs)]
 
 
 def _motifs(raw: RawSet, marked: Integers, edges: Integers) -> tuple[Booleans, Integers]:
