@@ -81,9 +81,7 @@ class GraphDataset:
         return [self.graphs[position] for position in getattr(self.split, part).tolist()]
 
 
-def stratified_split(
-    labels: Tensor | Sequence[int], seed: int, shares: tuple[float, float] = (0.8, 0.1)
-) -> Split:
+def stratified_split(labels: Tensor | Sequence[int], seed: int, shares: tuple[float, float] = (0.8, 0.1)) -> Split:
     """Draw train and validation shares within every class; the rest is the test set.
 
     The cuts of all classes are taken along one interleaved order, so that the parts have the right size

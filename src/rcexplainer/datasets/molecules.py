@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from csv import Error as CSVError
 from csv import reader as read_csv
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -233,16 +234,23 @@ def to_rdkit(
 
 
 def _atomic_numbers(graph: Data, node_names: Sequence[str]) -> list[int]:
-    table = require("rdkit.Chem", "chem").GetPeriodicTable()
     known = graph.get("atomic_number")
     numbers = []
     for node, position in enumerate(graph.x.argmax(dim=-1).tolist()):
-        name = node_names[position]
-        if name == "other":
+        if node_names[position] == "other":
             numbers.append(0 if known is None else int(known[node]))  # 0 is RDKit's "any atom"
         else:
-            numbers.append(table.GetAtomicNumber(name.capitalize()))
+            numbers.append(_atomic_number(node_names[position]))
     return numbers
+
+
+@cache
+def _atomic_number(name: str) -> int:
+    try:
+        with require("rdkit.rdBase", "chem").BlockLogs():
+            return int(require("rdkit.Chem", "chem").GetPeriodicTable().GetAtomicNumber(name.capitalize()))
+    except RuntimeError as error:
+        raise GraphError(f'{name!r} is not a chemical element; node_names have to be, or "other"') from error
 
 
 def _bonds(graph: Data, edge_names: Sequence[str]) -> list[tuple[int, int, str]]:

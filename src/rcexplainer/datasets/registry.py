@@ -24,9 +24,7 @@ ENTRIES: dict[str, Entry] = {
     "ba-community": Entry("two ba-shapes joined, features by community", "node", synthetic.ba_community),
     "tree-cycles": Entry("binary tree with 60 hexagons", "node", synthetic.tree_cycles),
     "tree-grid": Entry("binary tree with 80 grids 3×3", "node", synthetic.tree_grid),
-    "ba-grid": Entry(
-        "Barabási–Albert base with 80 grids: the paper's “Tree-Grid”", "node", synthetic.ba_grid
-    ),
+    "ba-grid": Entry("Barabási–Albert base with 80 grids: the paper's “Tree-Grid”", "node", synthetic.ba_grid),
     "ba-2motifs": Entry("Barabási–Albert tree with a 5-cycle or a house", "graph", synthetic.ba_2motifs),
     "three-motifs": Entry("three classes, two of three motifs each", "graph", synthetic.three_motifs),
     "nitro": Entry("molecules, positive with NO2 or NH2 on an aromatic ring", "graph", molecules.nitro),
@@ -37,9 +35,7 @@ ENTRIES: dict[str, Entry] = {
 # Families of sets, spelt PREFIX:REST; `build(rest, root, seed, **options)`.
 PREFIXES: dict[str, Entry] = {
     "tu": Entry("tu:NAME, any graph classification set of the TU collection", "graph", tu.by_name),
-    "csv": Entry(
-        "csv:PATH, your own molecules: a column of SMILES and one of labels", "graph", molecules.csv
-    ),
+    "csv": Entry("csv:PATH, your own molecules: a column of SMILES and one of labels", "graph", molecules.csv),
 }
 
 

@@ -1,5 +1,6 @@
 """Graph neural networks: the paper's and others, their training, and any model as embed + head."""
 
+from rcexplainer.gnn.checkpoint import SavedGNN, load_gnn, save_gnn
 from rcexplainer.gnn.masking import delete_edges
 from rcexplainer.gnn.models import GNN, MODELS, GNNConfig, gnn_config
 from rcexplainer.gnn.split import Pass, SplitModel, split_model
@@ -10,12 +11,15 @@ __all__ = [
     "MODELS",
     "GNNConfig",
     "Pass",
+    "SavedGNN",
     "SplitModel",
     "TrainConfig",
     "TrainedGNN",
     "accuracy",
     "delete_edges",
     "gnn_config",
+    "load_gnn",
+    "save_gnn",
     "split_model",
     "train_gnn",
 ]

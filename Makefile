@@ -1,0 +1,33 @@
+# Everything here wraps a documented `python -m …` command (CONTRIBUTING.md), for those without make.
+PYTHON ?= python3
+VENV ?= .venv
+RUN = $(VENV)/bin/python -m
+PIP = $(RUN) pip install --quiet --constraint constraints.txt
+
+.PHONY: demo test test-all lint clean
+
+demo: $(VENV)/.core
+	$(RUN) rcexplainer demo
+
+test: lint
+	$(RUN) pytest -m "not slow"
+
+test-all: lint
+	$(RUN) pytest
+
+lint: $(VENV)/.dev
+	$(RUN) ruff check .
+	$(RUN) ruff format --check .
+	$(RUN) mypy
+
+$(VENV)/.core: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) --editable .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.core
+	$(PIP) --editable ".[dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache

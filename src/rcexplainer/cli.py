@@ -1,0 +1,170 @@
+"""The command line, thin: it reads arguments, calls the library, and prints a table or one JSON document.
+
+Results go to standard output, progress and messages to standard error. A user's mistake is one line and exit code 2.
+"""
+
+import json
+import logging
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from rcexplainer import __version__
+from rcexplainer.errors import RCExplainerError
+
+app = typer.Typer(
+    name="rcexplainer",
+    help="What would have had to be missing for this prediction of a graph neural network to be different?",
+    epilog="Start with: rcexplainer demo",
+    add_completion=False,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
+Root = Annotated[Path | None, typer.Option(help="Folder for downloaded datasets (default: your cache folder).")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")]
+Device = Annotated[str | None, typer.Option(help="Where to compute, such as cpu or cuda.")]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Entry point of `rcexplainer` and `python -m rcexplainer`."""
+    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+    try:
+        code = app(args=arguments, prog_name="rcexplainer", standalone_mode=False)
+    except typer.TyperException as error:
+        _fail(error.format_message() if hasattr(error, "format_message") else str(error))
+    except RCExplainerError as error:
+        _fail(str(error))
+    except (KeyboardInterrupt, typer.Abort):
+        print("rcexplainer: interrupted", file=sys.stderr)
+        raise SystemExit(130) from None
+    raise SystemExit(code or 0)
+
+
+def _fail(message: str) -> NoReturn:
+    print(f"rcexplainer: {' '.join(message.split())}", file=sys.stderr)
+    raise SystemExit(2)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(__version__)
+        raise typer.Exit()
+
+
+@app.callback()
+def _options(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """What would have had to be missing for this prediction of a graph neural network to be different?"""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@app.command()
+def datasets(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Load these and show their numbers.", show_default=False)
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Decides what is generated, and the split.")] = 0,
+    root: Root = None,
+    as_json: Json = False,
+) -> None:
+    """List the datasets, or load some and show their numbers."""
+    from rcexplainer.datasets import ENTRIES, PREFIXES
+    from rcexplainer.experiments.inventory import describe
+
+    if names:
+        found = [describe(name, root=root, seed=seed) for name in names]
+        caption = "nodes and edges: means over the graphs, an undirected edge counts once"
+        _show([asdict(one) for one in found], [one.row() for one in found], caption, as_json)
+        return
+    known = {**ENTRIES, **{f"{prefix}:…": entry for prefix, entry in PREFIXES.items()}}
+    listed = [{"name": name, "task": entry.task, "about": entry.about} for name, entry in known.items()]
+    _show(listed, listed, "rcexplainer datasets NAME shows its numbers", as_json)
+
+
+@app.command()
+def train(
+    dataset: Annotated[str, typer.Option(help="A name from `rcexplainer datasets`.")],
+    model: Annotated[
+        str, typer.Option(help="paper, paper-concat, paper-deep-head, graphconv, gcn, gin, gat or sage.")
+    ] = "paper",
+    seeds: Annotated[int, typer.Option(min=1, help="How many trainings; each draws its own split and weights.")] = 1,
+    first_seed: Annotated[int, typer.Option(min=0, help="The seed of the first one.")] = 0,
+    epochs: Annotated[int | None, typer.Option(min=1, help="At most so many epochs.")] = None,
+    lr: Annotated[float | None, typer.Option(help="Learning rate of Adam.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Keep the trained networks in this folder.")] = None,
+    root: Root = None,
+    device: Device = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Train a graph neural network and print its accuracy on training, validation and test instances."""
+    from rcexplainer.experiments.accuracy import PARTS, train_seeds
+
+    changes = {name: value for name, value in (("epochs", epochs), ("lr", lr)) if value is not None}
+    report = train_seeds(
+        dataset,
+        model,
+        range(first_seed, first_seed + seeds),
+        root=root,
+        out=out,
+        device=device,
+        progress=not quiet,
+        training=changes,
+    )
+    rows: list[dict[str, Any]] = [
+        {"seed": run.seed, **run.accuracy, "epoch": run.best_epoch, "seconds": round(run.seconds, 1)}
+        for run in report.runs
+    ]
+    if seeds > 1:
+        rows.append(
+            {"seed": "mean ± std"} | {part: f"{report.mean(part):.3f} ± {report.std(part):.3f}" for part in PARTS}
+        )
+    _show(report.to_json(), rows, f"accuracy of {model} on {dataset}", as_json)
+
+
+@app.command()
+def demo(
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same answer.")] = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """The main job on a built-in dataset: molecules, a network that classifies them, and what it looks at."""
+    from rcexplainer.experiments.demo import run_demo
+
+    result = run_demo(seed=seed, progress=not quiet)
+    _show(result.to_json(), result.rows(), "nitro: is there an NO2 or NH2 on an aromatic ring?", as_json)
+
+
+def _show(document: Any, rows: list[dict[str, Any]], caption: str, as_json: bool) -> None:
+    """One JSON document, or a table; numbers to the right."""
+    if as_json:
+        print(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False, default=str))
+        return
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    table = Table(caption=caption, caption_justify="left", header_style="bold", box=None, pad_edge=False)
+    for column in columns:
+        number = all(isinstance(row.get(column, 0), int | float) for row in rows[:1])
+        table.add_column(column.replace("_", " "), justify="right" if number else "left")
+    for row in rows:
+        table.add_row(*(_cell(row.get(column, "")) for column in columns))
+    Console().print(table)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3f}" if abs(value) <= 1 else f"{value:.2f}"
+    return str(value)
