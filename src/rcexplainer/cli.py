@@ -135,6 +135,21 @@ def train(
 
 
 @app.command()
+def bench(
+    what: Annotated[str, typer.Argument(help="import: what `import rcexplainer` costs.")],
+    repeats: Annotated[int, typer.Option(min=1, help="How often each is measured; the median counts.")] = 5,
+    as_json: Json = False,
+) -> None:
+    """Measure speed on this machine."""
+    from rcexplainer.experiments.bench import BENCHMARKS
+
+    if what not in BENCHMARKS:
+        raise RCExplainerError(f"unknown benchmark {what!r}; known: {', '.join(BENCHMARKS)}")
+    rows = BENCHMARKS[what](repeats)
+    _show(rows, rows, "medians, each in a fresh process", as_json)
+
+
+@app.command()
 def demo(
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same answer.")] = 0,
     quiet: Quiet = False,

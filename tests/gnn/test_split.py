@@ -53,7 +53,7 @@ def model_output(split, batch: Data) -> torch.Tensor:
     model.eval()
     with torch.no_grad():
         out = split.forward(model, batch, None)
-    out = list(out.values())[0] if isinstance(out, dict) else out
+    out = next(iter(out.values())) if isinstance(out, dict) else out
     out = out[1] if isinstance(out, tuple) else out
     return out.reshape(len(out), -1)
 

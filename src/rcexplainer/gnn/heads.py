@@ -1,8 +1,8 @@
 """Where φ_fc begins: the module whose input is the embedding, one row per instance.
 
 A run of the model with listening hooks tells the order in which modules are called and the shape each one is
-given. Candidates for the head are the modules with parameters that are called once, after the last message
-passing, on one row per instance. The first of them is where φ_fc begins.
+given. Candidates for the head are the modules with a weight matrix (a norm alone still belongs to the layer before
+it) that are called once, after the last message passing, on one row per instance. The first is where φ_fc begins.
 """
 
 from collections.abc import Callable, Iterator
@@ -58,7 +58,7 @@ def head_candidates(calls: list[Call], rows: int) -> list[str]:
         and len(call.shape) == 2
         and call.shape[0] == rows
         and names.count(call.name) == 1
-        and any(True for _ in call.module.parameters())
+        and any(parameter.dim() > 1 for parameter in call.module.parameters())
         and not _inside(call.name, passing)
     ]
 

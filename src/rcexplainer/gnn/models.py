@@ -83,9 +83,12 @@ MODELS: dict[str, dict[str, Any]] = {
     "graphconv": {
         "conv": "graphconv",
         "width": 64,
+        "layers": 5,
         "batch_norm": True,
+        "pool": "sum",
         "head_hidden": (64,),
         "last_activation": True,
+        "dropout": 0.2,
     },
     "gcn": {"conv": "gcn", "width": 64, "pool": "max"},
     "gin": {

@@ -76,6 +76,8 @@ def train_gnn(
     """Train on `parts.train`, choose the epoch on `parts.val`, report the accuracy on all three parts."""
     settings = settings or DEFAULTS[config.task]
     instances = _Instances(as_graphs(graphs), config, device)
+    if not len(parts.train) or not len(parts.val):
+        raise GraphError(f"the {'validation' if len(parts.train) else 'training'} part is empty: give it instances")
     started = time.perf_counter()
     with seeded(seed):
         model = GNN(config).to(instances.device)
@@ -135,6 +137,11 @@ class _Instances:
         if graphs[0].num_node_features != config.num_features:
             width = graphs[0].num_node_features
             raise GraphError(f"the graphs have {width} features a node, the model expects {config.num_features}")
+        labels = torch.cat([graph.y.reshape(-1) for graph in graphs])
+        if int(labels.min()) < 0 or int(labels.max()) >= config.num_classes:
+            wrong = int(labels.min()) if int(labels.min()) < 0 else int(labels.max())
+            last = config.num_classes - 1
+            raise GraphError(f"a label is {wrong}, but the model has {last + 1} classes, 0 to {last}")
         if self.task == "node":
             self.whole: Data = graphs[0].to(self.device)
             self.count = int(self.whole.num_nodes or 0)
