@@ -80,7 +80,7 @@ def datasets(
     as_json: Json = False,
 ) -> None:
     """List the datasets, or load some and show their numbers."""
-    from rcexplainer.datasets import ENTRIES, PREFIXES
+    from rcexplainer.datasets import ENTRIES, FAMILIES
     from rcexplainer.experiments.inventory import describe
 
     if names:
@@ -88,8 +88,7 @@ def datasets(
         caption = "nodes and edges: means over the graphs, an undirected edge counts once"
         _show([asdict(one) for one in found], [one.row() for one in found], caption, as_json)
         return
-    known = {**ENTRIES, **{f"{prefix}:…": entry for prefix, entry in PREFIXES.items()}}
-    listed = [{"name": name, "task": entry.task, "about": entry.about} for name, entry in known.items()]
+    listed = [{"name": name, "task": one.task, "about": one.about} for name, one in {**ENTRIES, **FAMILIES}.items()]
     _show(listed, listed, "rcexplainer datasets NAME shows its numbers", as_json)
 
 
@@ -112,6 +111,8 @@ def train(
     """Train a graph neural network and print its accuracy on training, validation and test instances."""
     from rcexplainer.experiments.accuracy import PARTS, train_seeds
 
+    if out is not None and out.exists() and not out.is_dir():
+        raise RCExplainerError(f"--out {out} is a file, not a folder")
     changes = {name: value for name, value in (("epochs", epochs), ("lr", lr)) if value is not None}
     report = train_seeds(
         dataset,

@@ -33,9 +33,9 @@ ENTRIES: dict[str, Entry] = {
 }
 
 # Families of sets, spelt PREFIX:REST; `build(rest, root, seed, **options)`.
-PREFIXES: dict[str, Entry] = {
-    "tu": Entry("tu:NAME, any graph classification set of the TU collection", "graph", tu.by_name),
-    "csv": Entry("csv:PATH, your own molecules: a column of SMILES and one of labels", "graph", molecules.csv),
+FAMILIES: dict[str, Entry] = {
+    "tu:NAME": Entry("any graph classification set of the TU collection", "graph", tu.by_name),
+    "csv:PATH": Entry("your own molecules: columns of SMILES and labels", "graph", molecules.csv),
 }
 
 
@@ -51,10 +51,11 @@ def load(name: str, root: str | Path | None = None, seed: int = 0, **options: ob
     what is generated and how it is split. `options` belong to the set, such as `num_graphs` for `ba-2motifs`.
     """
     folder = None if root is None else Path(root)
-    prefix, colon, rest = name.partition(":")
+    prefix, _, rest = name.partition(":")
     try:
-        if colon and prefix in PREFIXES:
-            return PREFIXES[prefix].build(rest, folder, seed, **options)
+        for family, entry in FAMILIES.items():
+            if rest and family.startswith(f"{prefix}:"):
+                return entry.build(rest, folder, seed, **options)
         if name.lower() in ENTRIES:
             return ENTRIES[name.lower()].build(folder, seed, **options)
     except TypeError as error:

@@ -117,6 +117,16 @@ def seeded(seed: int) -> Iterator[None]:
         yield
 
 
+def usable_device(name: torch.device | str | None) -> torch.device:
+    """The device of this name, the CPU if none is named; an error where this machine has no such device."""
+    try:
+        device = torch.device(name or "cpu")
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise RCExplainerError(f"device {str(name)!r} cannot be used here: {str(error).splitlines()[0]}") from error
+    return device
+
+
 def accuracy(model: nn.Module, graphs: Sequence[Data], index: Tensor | None = None) -> float:
     """Share of instances a `GNN` gets right: of the graphs, or of the nodes `index` of the one graph."""
     if not isinstance(model, GNN):
@@ -130,7 +140,7 @@ class _Instances:
     """Graph and node tasks behind one face: batches of instances, their logits and labels, on the device."""
 
     def __init__(self, graphs: list[Data], config: GNNConfig, device: torch.device | str | None) -> None:
-        self.device = torch.device(device or "cpu")
+        self.device = usable_device(device)
         self.task = config.task
         if any(graph.y is None for graph in graphs):
             raise GraphError("training needs labels: at least one graph has no `y`")
