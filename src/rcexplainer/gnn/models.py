@@ -8,7 +8,7 @@ The paper's network: three GraphConv layers of width 20, each output L2-normalis
 mean pool of the last layer, one Linear.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import pairwise
 from typing import Any, Literal
@@ -104,13 +104,18 @@ MODELS: dict[str, dict[str, Any]] = {
 }
 
 
+# A node set is one graph with few nodes of each kind: without dropout the networks learn them by heart.
+TASKS: dict[str, dict[str, Any]] = {"graph": {}, "node": {"dropout": 0.2}}
+
+
 def gnn_config(name: str, num_features: int, num_classes: int, task: Task = "graph", **changes: Any) -> GNNConfig:
     """A named architecture for data of this shape; `changes` are fields of `GNNConfig`."""
     if name not in MODELS:
         near = get_close_matches(name, MODELS, n=1)
         hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(MODELS)}"
         raise RCExplainerError(f"unknown model {name!r}; {hint}")
-    return replace(GNNConfig(num_features, num_classes, task, **MODELS[name]), **changes)
+    settings = {**TASKS.get(task, {}), **MODELS[name], **changes}
+    return GNNConfig(num_features, num_classes, **{"task": task, **settings})
 
 
 class GNN(nn.Module):
