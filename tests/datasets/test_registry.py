@@ -52,7 +52,7 @@ def test_every_built_in_set_is_well_formed(name):
         ("ba-shape", "unknown dataset 'ba-shape'; did you mean ba-shapes"),
         ("Mutag", "did you mean mutagenicity"),
         ("zzz", "known: ba-shapes, ba-community"),
-        ("tu:", "unknown dataset 'tu:'"),
+        ("tu:", "'' cannot be the name of a TU set"),
         ("xyz:thing", "Also tu:NAME and csv:PATH"),
     ],
 )

@@ -51,10 +51,10 @@ def load(name: str, root: str | Path | None = None, seed: int = 0, **options: ob
     what is generated and how it is split. `options` belong to the set, such as `num_graphs` for `ba-2motifs`.
     """
     folder = None if root is None else Path(root)
-    prefix, _, rest = name.partition(":")
+    prefix, colon, rest = name.partition(":")
     try:
         for family, entry in FAMILIES.items():
-            if rest and family.startswith(f"{prefix}:"):
+            if colon and family.startswith(f"{prefix}:"):
                 return entry.build(rest, folder, seed, **options)
         if name.lower() in ENTRIES:
             return ENTRIES[name.lower()].build(folder, seed, **options)
