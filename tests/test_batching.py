@@ -1,18 +1,11 @@
 """Mini-batches cut by index arithmetic are PyG's own batches."""
 
-import doctest
-
 import pytest
 import torch
 from torch_geometric.data import Batch, Data
 
-import rcexplainer.batching
-from rcexplainer.batching import GraphStore, gather_ranges
+from rcexplainer.batching import GraphStore
 from tests.gnn.graphs import make_graphs
-
-
-def test_doctest():
-    assert doctest.testmod(rcexplainer.batching).failed == 0
 
 
 @pytest.mark.parametrize("ids", [[0], [4, 1, 1, 3], [2, 0, 5, 4, 3, 1], []])
@@ -44,11 +37,6 @@ def test_graph_with_as_many_nodes_as_edges_and_one_with_a_single_edge():
     batch = GraphStore([ring, single])[torch.tensor([1, 0])]
     assert batch.y.tolist() == [0, 1]
     assert torch.equal(batch.edge_index, torch.tensor([[0, 2, 3, 4], [1, 3, 4, 2]]))
-
-
-def test_empty_ranges():
-    index, owner = gather_ranges(torch.tensor([3, 5]), torch.tensor([3, 5]))
-    assert index.numel() == owner.numel() == 0
 
 
 def test_chunks_cover_everything_once():

@@ -14,6 +14,8 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 from torch_geometric.data.collate import collate
 
+from rcexplainer.core.segments import gather_ranges
+
 
 class GraphStore:
     """`store[ids]` is the `Batch` of these graphs, with every tensor attribute that all of them carry."""
@@ -70,15 +72,3 @@ class GraphStore:
         """All positions, in order, in pieces of `size`."""
         bounds = [*range(0, len(self), size), len(self)]
         return [torch.arange(low, high) for low, high in pairwise(bounds)]
-
-
-def gather_ranges(starts: Tensor, ends: Tensor) -> tuple[Tensor, Tensor]:
-    """The concatenated integer ranges [start, end) and, for each number in them, which range it is from.
-
-    >>> gather_ranges(torch.tensor([4, 0]), torch.tensor([6, 3]))
-    (tensor([4, 5, 0, 1, 2]), tensor([0, 0, 1, 1, 1]))
-    """
-    sizes = ends - starts
-    owner = torch.arange(len(sizes), device=sizes.device).repeat_interleave(sizes)
-    before = sizes.cumsum(0) - sizes
-    return torch.arange(len(owner), device=sizes.device) + (starts - before)[owner], owner

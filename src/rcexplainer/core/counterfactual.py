@@ -1,0 +1,124 @@
+"""Counterfactuals: the units without which the prediction is another one, verified on graphs that lack them.
+
+    prefix   the shortest prefix of the ranking whose deletion flips the prediction. Flips are not monotone in its
+             length, so all prefixes up to `max_share` of the units are tried
+    greedy   where no prefix flips, greedy deletion goes on from the prefix with the largest drop
+    prune    units are put back as long as the prediction stays flipped; what is left is minimal: putting back
+             any single one undoes the flip
+
+If nothing flips, `flipped` is False and the removal with the largest drop is returned.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from rcexplainer.core.search import Evaluate, greedy, toggle_each
+from rcexplainer.core.segments import first_minimum, gather_ranges, owners, ranks
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of all instances at once: away from `source`, to any other class or to `target`."""
+
+    ptr: Tensor  # [n + 1] the units of each instance
+    log_probs: Evaluate  # [v, C] of copies with units removed
+    source: Tensor  # [n] the predicted class
+    target: int | None = None
+    max_share: float = 0.5
+
+    def flips(self, log_probs: Tensor, instance: Tensor) -> Tensor:
+        predicted = log_probs.argmax(1)
+        return predicted != self.source[instance] if self.target is None else predicted == self.target
+
+    def drop(self, log_probs: Tensor, instance: Tensor) -> Tensor:
+        """How far the copies are from flipping: smaller is closer."""
+        here = log_probs.gather(1, self.source[instance, None]).squeeze(1)
+        return here if self.target is None else here - log_probs[:, self.target]
+
+    def most(self) -> Tensor:
+        """How many units may go, [n]."""
+        return (self.ptr.diff() * self.max_share).floor().long()
+
+
+@dataclass(frozen=True)
+class Found:
+    """The answer for all instances."""
+
+    removed: Tensor  # [units]
+    flipped: Tensor  # [n]
+    minimal: Tensor  # [n]
+
+
+def prefix_search(question: Question, scores: Tensor, allowed: Tensor) -> Found:
+    """The shortest flipping prefix of every ranking, pruned."""
+    state, flipped = _best_prefix(question, scores, allowed)
+    return prune(question, scores, state, flipped)
+
+
+def greedy_search(question: Question, scores: Tensor, allowed: Tensor) -> Found:
+    """As `prefix_search`; where no prefix flips, greedy deletion goes on from the best one."""
+    state, flipped = _best_prefix(question, scores, allowed)
+    owner = owners(question.ptr)
+    gone = torch.zeros_like(question.source).index_add(0, owner, state.long())
+    steps = torch.where(flipped, 0, question.most() - gone).clamp_min(0)
+    if int(steps.sum()):
+        # A copy that flips has no larger value to offer than one that does not, so it is taken as soon as there is one.
+        def value(instance: Tensor, removed: Tensor) -> Tensor:
+            log_probs = question.log_probs(instance, removed)
+            return question.drop(log_probs, instance) - 1e6 * question.flips(log_probs, instance)
+
+        path = greedy(question.ptr, value, allowed, steps, state)
+        state, flipped = _cut_path(path.units, path.values, state, flipped)
+    return prune(question, scores, state, flipped)
+
+
+def _cut_path(units: Tensor, values: Tensor, state: Tensor, flipped: Tensor) -> tuple[Tensor, Tensor]:
+    """Follow each path to its first flip; where there is none, to its lowest value if that is below the start."""
+    turned = values < -1e5
+    values = values.nan_to_num(nan=torch.inf)
+    first = torch.where(turned.any(1), turned.float().argmax(1), values.argmin(1))
+    walked = torch.arange(units.size(1), device=units.device) <= first[:, None]
+    taken = units[walked & (units >= 0) & (~flipped)[:, None]]
+    state = state.clone()
+    state[taken] = True
+    return state, flipped | turned.any(1)
+
+
+def _best_prefix(question: Question, scores: Tensor, allowed: Tensor) -> tuple[Tensor, Tensor]:
+    """(units removed [units], flipped [n]): the shortest flipping prefix, or the one with the largest drop."""
+    ptr, owner = question.ptr, owners(question.ptr)
+    place = ranks(scores.masked_fill(~allowed, -torch.inf), owner, ptr)
+    usable = torch.zeros_like(question.source).index_add(0, owner, allowed.long())
+    most = torch.minimum(question.most(), usable)
+    length, instance = gather_ranges(torch.ones_like(most), most + 1)
+    index, copy = gather_ranges(ptr[instance], ptr[instance + 1])
+    log_probs = question.log_probs(instance, place[index] < length[copy])
+    flips = question.flips(log_probs, instance)
+    # Any flip comes before any drop; among flips the shortest prefix.
+    value = torch.where(flips, length.to(log_probs.dtype) - 1e9, question.drop(log_probs, instance))
+    best = first_minimum(value, instance, len(most))
+    found = best >= 0
+    chosen = torch.zeros_like(most)
+    chosen[found] = length[best[found]]
+    flipped = torch.zeros_like(found)
+    flipped[found] = flips[best[found]]
+    return place < chosen[owner], flipped
+
+
+def prune(question: Question, scores: Tensor, state: Tensor, flipped: Tensor) -> Found:
+    """Put back one unit at a time, the lowest score first, as long as the prediction stays flipped."""
+    owner = owners(question.ptr)
+    state, undecided = state.clone(), flipped.clone()
+    while bool(undecided.any()):
+        units = (state & undecided[owner]).nonzero().squeeze(1)
+        instance, removed = toggle_each(question.ptr, state, units)
+        still = question.flips(question.log_probs(instance, removed), instance)
+        needless = torch.where(still, scores[units], torch.inf)
+        least = first_minimum(needless, instance, len(flipped))
+        again = (least >= 0) & undecided
+        again[again.clone()] &= still[least[again]]
+        state[units[least[again]]] = False
+        undecided = again  # an instance none of whose units can be put back is minimal
+    return Found(state, flipped, flipped.clone())

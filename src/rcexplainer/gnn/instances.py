@@ -1,0 +1,77 @@
+"""Instances ready to be asked about: their graphs and units on one device, and the model on copies with units gone.
+
+Deleted means deleted: a copy is a graph whose edges are really absent; soft masks never enter here.
+"""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Batch, Data
+
+from rcexplainer.batching import GraphStore
+from rcexplainer.core.segments import gather_ranges
+from rcexplainer.core.units import Units, find_units
+from rcexplainer.gnn.masking import delete_edges
+from rcexplainer.gnn.split import Pass, SplitModel
+
+# Edges in one run of the model: enough to keep it busy, little enough to fit anywhere.
+MAX_EDGES = 1 << 18
+
+
+class Instances:
+    """Graphs with their units. `instances[ids]` is the batch of these graphs and the units in it."""
+
+    def __init__(self, split: SplitModel, graphs: Sequence[Data], device: torch.device | str | None = None) -> None:
+        self.split = split
+        self.store = GraphStore(graphs, device)
+        whole = self.store[torch.arange(len(graphs))]
+        self.units = find_units(whole.edge_index, int(whole.num_nodes or 0), whole.batch, len(graphs))
+        self._node_ptr = whole.ptr
+        sizes = torch.bincount(whole.batch[whole.edge_index[0]], minlength=len(graphs))
+        self._edge_ptr = torch.cat([sizes.new_zeros(1), sizes.cumsum(0)])
+
+    def __len__(self) -> int:
+        return len(self.store)
+
+    def __getitem__(self, ids: Tensor) -> tuple[Batch, Units]:
+        ids = ids.to(self._node_ptr.device)
+        batch = self.store[ids]
+        columns, column_owner = gather_ranges(self._edge_ptr[ids], self._edge_ptr[ids + 1])
+        rows, owner = gather_ranges(self.units.ptr[ids], self.units.ptr[ids + 1])
+        counts = self.units.counts[ids]
+        ptr = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+        of_edge = self.units.of_edge[columns]
+        of_edge = torch.where(of_edge < 0, -1, of_edge + (ptr[:-1] - self.units.ptr[ids])[column_owner])
+        pair = self.units.pair[:, rows] + (batch.ptr[:-1] - self._node_ptr[ids])[owner]
+        return batch, Units(of_edge, pair, owner, ptr)
+
+    def chunks(self, ids: Tensor, max_edges: int = MAX_EDGES) -> list[Tensor]:
+        """`ids` in pieces of at most so many edges (a larger graph stands alone)."""
+        if not len(ids):
+            return []
+        size = self._edge_ptr.diff()[ids.to(self._edge_ptr.device)].clamp_min(1)
+        piece = (size.cumsum(0) - 1).div(max_edges, rounding_mode="floor")
+        return list(ids.split(torch.unique_consecutive(piece, return_counts=True)[1].tolist()))
+
+    @torch.no_grad()
+    def passes(self, read: Callable[[Pass], Tensor]) -> Tensor:
+        """What `read` takes from a run of the model over every instance, in order."""
+        everything = torch.arange(len(self))
+        return torch.cat([read(self.split.run(self.store[ids])) for ids in self.chunks(everything)])
+
+    @torch.no_grad()
+    def without(self, ids: Tensor, removed: Tensor, read: Callable[[Pass], Tensor]) -> Tensor:
+        """What `read` takes from the model on copies of the instances `ids` [v] with units removed [Σ their units]."""
+        parts: list[Tensor] = []
+        start = 0
+        for piece in self.chunks(ids):
+            batch, units = self[piece]
+            gone = removed[start : start + len(units)].to(units.owner.device)
+            start += len(units)
+            parts.append(read(self.split.run(delete_edges(batch, units.to_edges(gone, False)))))
+        return torch.cat(parts) if parts else self.passes(read)[:0]
+
+    def log_probs(self, ids: Tensor, removed: Tensor) -> Tensor:
+        """log p [v, C] of copies with units removed."""
+        return self.without(ids, removed, lambda done: self.split.log_probs(done.output))
