@@ -97,6 +97,10 @@ def test_train_prints_a_table(capsys):
         (["train", "--dataset", "csv:nowhere.csv"], "nowhere.csv"),
         (["datasets", "mutagen"], "did you mean mutagenicity"),
         (["datasets", "--colour"], "No such option"),
+        (["datasets", "ba-shapes", "--seed", "-1"], "from 0 to 2³²−1, got -1"),
+        (["train", "--dataset", "ba-2motifs", "--lr", "nan"], "lr > 0"),
+        (["train", "--dataset", "ba-2motifs", "--device", "meta"], "device 'meta' cannot be used"),
+        (["train", "--dataset", "ba-2motifs", "--out", "/proc/nowhere"], "/proc/nowhere"),
         (["bench", "everything"], "unknown benchmark 'everything'; known: import"),
     ],
 )
@@ -106,6 +110,15 @@ def test_mistakes_are_one_line_and_exit_code_2(capsys, arguments, message):
     assert err.startswith("rcexplainer: ")
     assert err.count("\n") == 1
     assert message in err
+
+
+def test_what_cannot_be_measured_is_null(capsys, tmp_path):
+    pytest.importorskip("rdkit")
+    table = tmp_path / "few.csv"
+    table.write_text("smiles,label\n" + "".join(f"{'C' * n}O,{n % 2}\n" for n in range(1, 7)))
+    code, out, _ = run(capsys, "train", "--dataset", f"csv:{table}", "--epochs", "1", "--json", "--quiet")
+    assert code == 0
+    assert json.loads(out)["accuracy"]["test"]["mean"] is None
 
 
 def test_bench_import(capsys):

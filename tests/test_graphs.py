@@ -45,7 +45,9 @@ X_INF = X.index_fill(0, torch.tensor([2]), float("inf"))
         (Data(x=X), "found none"),
         (broken(x=X_NAN), "5 NaN or infinite values in x"),
         (broken(x=X_INF), "5 NaN or infinite values in x"),
-        (broken(edge_attr=torch.rand(3, 2)), "3 rows of edge_attr for"),
+        (broken(edge_attr=torch.rand(3, 2)), r"edge_attr of shape \(3, 2\) for \d+ edges"),
+        (broken(edge_weight=torch.tensor(1.0)), r"edge_weight of shape \(\) for"),
+        (broken(pos=X_NAN), "5 NaN or infinite values in pos"),
         (broken(y=torch.tensor([0.5])), "non-integer label 0.5"),
         (broken(y=torch.tensor([float("nan")])), "non-integer label nan"),
         (broken(y=torch.ones(1, 3)), "3 labels per instance"),
@@ -61,6 +63,13 @@ def test_the_graph_is_named():
         as_graphs([*make_graphs(3), broken(x=X_NAN)])
     with pytest.raises(GraphError, match="graph 2 has node features of width 4, the first graph 5"):
         as_graphs([*make_graphs(2), broken(x=torch.rand(10, 4))])
+
+
+def test_all_graphs_need_the_same_attributes():
+    with pytest.raises(GraphError, match="the first graph has edge_attr, graph 2 does not: all graphs need the same"):
+        as_graphs([*make_graphs(2), broken(edge_attr=None)])
+    with pytest.raises(GraphError, match="graph 1 has edge_weight, the first graph does not"):
+        as_graphs([*make_graphs(1), *make_graphs(1, edge_weight=True)])
 
 
 def test_float_labels_that_are_whole_numbers_are_fine():

@@ -31,12 +31,13 @@ HEAVY = {"rdkit", "ray", "fastapi", "uvicorn", "pgmpy", "matplotlib", "scipy", "
 
 
 def imports(path: Path) -> list[tuple[str, bool]]:
-    """(imported module, whether at the top of the file) for every import outside `if TYPE_CHECKING`."""
+    """(imported module, whether at the top of the file) for every import, also under `if TYPE_CHECKING`."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     found = []
     for node in ast.walk(tree):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports relatively: write the full name"
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         found += [(name, node in tree.body) for name in names]
     return found

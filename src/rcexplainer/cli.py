@@ -5,6 +5,7 @@ Results go to standard output, progress and messages to standard error. A user's
 
 import json
 import logging
+import math
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -39,7 +40,7 @@ def main(arguments: list[str] | None = None) -> None:
         code = app(args=arguments, prog_name="rcexplainer", standalone_mode=False)
     except typer.TyperException as error:
         _fail(error.format_message() if hasattr(error, "format_message") else str(error))
-    except RCExplainerError as error:
+    except (RCExplainerError, OSError) as error:
         _fail(str(error))
     except (KeyboardInterrupt, typer.Abort):
         print("rcexplainer: interrupted", file=sys.stderr)
@@ -111,8 +112,10 @@ def train(
     """Train a graph neural network and print its accuracy on training, validation and test instances."""
     from rcexplainer.experiments.accuracy import PARTS, train_seeds
 
-    if out is not None and out.exists() and not out.is_dir():
-        raise RCExplainerError(f"--out {out} is a file, not a folder")
+    if out is not None:
+        if out.exists() and not out.is_dir():
+            raise RCExplainerError(f"--out {out} is a file, not a folder")
+        out.mkdir(parents=True, exist_ok=True)  # before the work is done that is to be kept there
     changes = {name: value for name, value in (("epochs", epochs), ("lr", lr)) if value is not None}
     report = train_seeds(
         dataset,
@@ -156,7 +159,7 @@ def demo(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """The main job on a built-in dataset: molecules, a network that classifies them, and what it looks at."""
+    """The main job on a built-in dataset: molecules, and a network that classifies them."""
     from rcexplainer.experiments.demo import run_demo
 
     result = run_demo(seed=seed, progress=not quiet)
@@ -166,7 +169,7 @@ def demo(
 def _show(document: Any, rows: list[dict[str, Any]], caption: str, as_json: bool) -> None:
     """One JSON document, or a table; numbers to the right."""
     if as_json:
-        print(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False, default=str))
+        print(json.dumps(_no_nan(document), indent=2, ensure_ascii=False, allow_nan=False, default=str))
         return
     columns = list(dict.fromkeys(key for row in rows for key in row))
     table = Table(caption=caption, caption_justify="left", header_style="bold", box=None, pad_edge=False)
@@ -176,6 +179,15 @@ def _show(document: Any, rows: list[dict[str, Any]], caption: str, as_json: bool
     for row in rows:
         table.add_row(*(_cell(row.get(column, "")) for column in columns))
     Console().print(table)
+
+
+def _no_nan(value: Any) -> Any:
+    """JSON has no NaN: what could not be measured is null."""
+    if isinstance(value, dict):
+        return {key: _no_nan(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_no_nan(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _cell(value: Any) -> str:

@@ -46,13 +46,17 @@ def _flatten(graphs: object) -> Iterator[Data]:
 
 
 def check_graphs(graphs: Sequence[Data]) -> None:
-    """Raise `GraphError` naming the first graph that is malformed, or that differs in width from the first."""
-    width = _width(graphs[0])
+    """Raise `GraphError` naming the first graph that is malformed, or that differs in kind from the first."""
+    first = graphs[0]
     for position, graph in enumerate(graphs):
         where = f"graph {position}" if len(graphs) > 1 else "the graph"
         check_graph(graph, where)
-        if _width(graph) != width:
-            raise GraphError(f"{where} has node features of width {_width(graph)}, the first graph {width}")
+        if _width(graph) != _width(first):
+            raise GraphError(f"{where} has node features of width {_width(graph)}, the first graph {_width(first)}")
+        for name in ("edge_attr", "edge_weight", "y"):
+            if (graph.get(name) is None) != (first.get(name) is None):
+                has, lacks = (where, "the first graph") if first.get(name) is None else ("the first graph", where)
+                raise GraphError(f"{has} has {name}, {lacks} does not: all graphs need the same attributes")
 
 
 def _width(graph: Data) -> int | None:
@@ -60,7 +64,7 @@ def _width(graph: Data) -> int | None:
 
 
 def check_graph(graph: Data, where: str = "the graph") -> None:
-    """Raise `GraphError` if edges point past the last node, features are not finite, or labels are not classes."""
+    """Raise `GraphError` if edges point past the last node, values are not finite, or labels are not classes."""
     edge_index = graph.edge_index
     if edge_index is None or edge_index.dim() != 2 or edge_index.size(0) != 2:
         found = "none" if edge_index is None else f"shape {tuple(edge_index.shape)}"
@@ -73,13 +77,14 @@ def check_graph(graph: Data, where: str = "the graph") -> None:
         if low < 0 or high >= num_nodes:
             wrong = high if high >= num_nodes else low
             raise GraphError(f"{where} has an edge to node {wrong}, but its nodes are 0 to {num_nodes - 1}")
-    for name in ("x", "edge_attr", "edge_weight"):
-        value = graph.get(name)
-        if isinstance(value, Tensor) and value.is_floating_point() and not bool(value.isfinite().all()):
+    for name, value in graph.to_dict().items():
+        if not isinstance(value, Tensor) or name == "y":
+            continue
+        if value.is_floating_point() and not bool(value.isfinite().all()):
             bad = int((~value.isfinite()).sum())
             raise GraphError(f"{where} has {bad} NaN or infinite values in {name}; remove or impute them first")
-        if name != "x" and isinstance(value, Tensor) and value.size(0) != edge_index.size(1):
-            raise GraphError(f"{where} has {value.size(0)} rows of {name} for {edge_index.size(1)} edges")
+        if name in ("edge_attr", "edge_weight") and value.shape[:1] != (edge_index.size(1),):
+            raise GraphError(f"{where} has {name} of shape {tuple(value.shape)} for {edge_index.size(1)} edges")
     check_labels(graph.y, where)
 
 

@@ -470,3 +470,24 @@ def test_every_motif_of_mutagenicity_is_a_nitro_or_amino_group(mutagenicity: Gra
     found = list(motifs(mutagenicity))
     assert all(bonds in (["NO", "NO", "ON", "ON"], ["HN", "HN", "NH", "NH"]) for bonds in found)
     assert 4 * len(found) == marked
+
+
+def test_a_published_set_that_was_cut_off(nci1: GraphDataset, tmp_path: Path) -> None:
+    """NCI1 has no file of edge labels to compare with: only its known size tells."""
+    raw = tmp_path / "NCI1" / "raw"
+    raw.mkdir(parents=True)
+    for source in (REAL / "NCI1" / "raw").iterdir():
+        text = source.read_text()
+        (raw / source.name).write_text(
+            "".join(text.splitlines(keepends=True)[:50_000]) if "_A" in source.name else text
+        )
+    with pytest.raises(DatasetError, match=r"NCI1_A.txt has 50000 lines, the published set 265506: .*cut off"):
+        load("nci1", root=tmp_path)
+
+
+def test_edges_that_go_one_way_are_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    files = toy()
+    files["A"], files["edge_labels"] = files["A"][:-1], files["edge_labels"][:-1]
+    write(tmp_path, files)
+    load("tu:Toy", root=tmp_path)
+    assert "Toy: 1 edges go one way only; the set is directed, or NAME_A.txt was cut off" in caplog.text

@@ -124,3 +124,16 @@ def test_masks_follow_edges_that_the_model_reorders():
         with layer_masks(one, batch.edge_index, batch.num_nodes, mask):
             outputs.append(one(batch.x, batch.edge_index, batch.batch))
     torch.testing.assert_close(outputs[0], outputs[1])
+
+
+def test_a_batch_can_still_be_taken_apart_after_deletion():
+    graphs = make_graphs(4, edge_weight=True)
+    batch = Batch.from_data_list(graphs)
+    removed = torch.arange(batch.num_edges) % 3 == 0
+    start = 0
+    for graph, kept in zip(graphs, delete_edges(batch, removed).to_data_list(), strict=True):
+        mine = removed[start : start + graph.num_edges]
+        start += graph.num_edges
+        assert torch.equal(kept.edge_index, graph.edge_index[:, ~mine])
+        assert torch.equal(kept.edge_weight, graph.edge_weight[~mine])
+        assert torch.equal(kept.x, graph.x)

@@ -86,6 +86,8 @@ def test_the_papers_network_by_hand():
         ({"pool": "median"}, "pool must be one of mean, max, sum"),
         ({"layers": 0}, "layers ≥ 1"),
         ({"dropout": 1.0}, r"dropout must be in \[0, 1\)"),
+        ({"head_hidden": (8, 0)}, "head_hidden must hold widths ≥ 1"),
+        ({"widht": 3}, "unknown setting widht; known: num_features"),
         ({"task": "edge"}, "task must be one of graph, node"),
     ],
 )

@@ -4,6 +4,8 @@ import pytest
 import torch
 from torch import nn
 from torch_geometric.data import Batch, Data, HeteroData
+from torch_geometric.nn import ARMAConv, ChebConv, GraphConv, SGConv, TAGConv
+from torch_geometric.nn import Linear as LazyLinear
 
 from rcexplainer.errors import GraphError, SplitError
 from rcexplainer.gnn import split_model
@@ -309,3 +311,97 @@ def test_bad_graphs():
         split_model(model, [graph.to("meta") for graph in make_graphs(2)])
     with pytest.raises(GraphError, match="expected PyG Data objects, got int"):
         split_model(model, [3])
+
+
+@pytest.mark.parametrize("conv", [ChebConv(5, 16, 3), TAGConv(5, 16), ARMAConv(5, 16), GraphConv(5, 16), SGConv(5, 16)])
+def test_layers_that_normalise_by_their_weights(conv):
+    graphs = make_graphs(8)
+    split = split_model(zoo.Conv(conv), graphs)
+    batch = Batch.from_data_list(graphs)
+    torch.testing.assert_close(split.head(split.embed(batch)), model_output(split, batch))
+    assert split.masking == "edge_weight"
+    removed = random_pairs(batch.edge_index, batch.num_nodes, 0.5, seed=5)
+    masked, deleted = split.run(batch, (~removed).float()).output, split.run(delete_edges(batch, removed)).output
+    assert torch.allclose(masked, deleted, atol=1e-4) == split.exact_masking
+
+
+def test_a_single_graph_and_a_list():
+    graphs = make_graphs(6)
+    for model_class in (zoo.GCNLinear, zoo.TakesData):
+        split = split_model(build(model_class), graphs)
+        together = split.embed(Batch.from_data_list(graphs))
+        torch.testing.assert_close(split.embed(graphs), together)
+        torch.testing.assert_close(split.embed(graphs[2]), together[2:3])
+
+
+def test_which_of_several_tensors_is_the_prediction():
+    graph = make_graphs(1, num_nodes=20)[0]
+    graph.y = None
+    with pytest.raises(SplitError, match=r"several tensors that could be its prediction \(\(20, 16\), \(20, 3\)\)"):
+        split_model(build(zoo.EmbeddingThenLogits), graph, task="node")
+    split = split_model(build(zoo.NamedLogits), graph, task="node")
+    assert split.num_classes == zoo.CLASSES
+
+
+def test_heads_that_work_in_place_leave_the_embedding_alone():
+    graphs = make_graphs(6)
+    split = split_model(build(zoo.InPlaceHead), graphs)
+    assert split.head_name == "lin"
+    batch = Batch.from_data_list(graphs)
+    embedding = split.embed(batch)
+    before = embedding.clone()
+    torch.testing.assert_close(split.head(embedding), model_output(split, batch))
+    assert torch.equal(embedding, before)
+
+
+def test_a_head_that_looks_at_its_graph_is_found_out_on_graphs_of_one_size():
+    graphs = [graph for graph in make_graphs(12) if graph.num_nodes == 10]
+    with pytest.raises(SplitError, match="head\\(embed\\(g\\)\\) is off by"):
+        split_model(build(zoo.SizeDependent), graphs)
+
+
+def test_more_models_and_their_messages():
+    graphs = make_graphs(8)
+    assert split_model(build(zoo.HandmadeSoftmax), graphs).output == "probs"
+    assert split_model(build(zoo.OptionalEdgeAttr), graphs).head_name == "lin"
+    assert split_model(build(zoo.NeedsEdges), graphs).exact_masking
+    assert not split_model(build(zoo.TinyEffect), graphs).exact_masking
+    with pytest.raises(SplitError, match=r"is random in evaluation mode.*training=self.training"):
+        split_model(build(zoo.AlwaysDropout), graphs)
+    with pytest.raises(SplitError, match=r"expected a torch.nn.Module, got NoneType"):
+        split_model(None, graphs)
+    split = split_model(build(zoo.GCNLinear), graphs)
+    with pytest.raises(SplitError, match=r"one value for each of \d+ edges, got \(1,\)"):
+        split.run(graphs, torch.ones(1))
+    for graph in graphs:
+        graph.y = torch.tensor([0, 1, 1])
+    with pytest.raises(GraphError, match="graph 0 has 3 labels: multi-label"):
+        split_model(build(zoo.GCNLinear), graphs)
+
+
+def test_lazy_models_are_refused_and_left_alone():
+    model = build(zoo.GCNLinear).train()
+    model.lin = LazyLinear(-1, 3)
+    with pytest.raises(SplitError, match="lazy and has no weights yet"):
+        split_model(model, make_graphs(4))
+    assert model.training
+    assert all(parameter.requires_grad for parameter in model.conv1.parameters())
+
+
+def test_parallel_edges_have_masks_of_their_own():
+    """Two edges between the same two nodes, one of them masked: as if that one were deleted."""
+    torch.manual_seed(0)
+    graphs = make_graphs(4, directed=True)
+    for graph in graphs:
+        graph.edge_index = torch.cat([graph.edge_index, graph.edge_index], 1)
+        graph.edge_attr = torch.cat([graph.edge_attr, graph.edge_attr + 1])
+
+    class Typed(zoo.OwnLayer):
+        def forward(self, x, edge_index, batch):
+            return super().forward(x, edge_index[:, edge_index[1].argsort(stable=True)], batch)
+
+    split = split_model(Typed(), graphs)
+    batch = Batch.from_data_list(graphs)
+    removed = torch.rand(batch.num_edges) < 0.3
+    masked, deleted = split.run(batch, (~removed).float()).output, split.run(delete_edges(batch, removed)).output
+    torch.testing.assert_close(masked, deleted)

@@ -125,6 +125,8 @@ def test_bad_input(motifs):
         train_gnn(gnn_config("paper", 10, 2), [_relabelled(graph, 5) for graph in motifs.graphs], motifs.split)
     with pytest.raises(GraphError, match="training part is empty"):
         train_gnn(config, motifs.graphs, Split(torch.empty(0).long(), motifs.split.val, motifs.split.test))
+    with pytest.raises(GraphError, match="the validation part names instance 500, there are 120"):
+        train_gnn(config, motifs.graphs, Split(motifs.split.train, torch.tensor([3, 500]), motifs.split.test))
     with pytest.raises(RCExplainerError, match="epochs"):
         TrainConfig(epochs=0)
 

@@ -336,3 +336,80 @@ class OwnLayer(nn.Module):
 
     def forward(self, x, edge_index, batch):
         return self.lin(global_mean_pool(self.conv(x, edge_index), batch))
+
+
+class Conv(nn.Module):
+    """One layer of any kind that takes `edge_weight`, then a Linear."""
+
+    def __init__(self, conv: nn.Module) -> None:
+        super().__init__()
+        self.conv, self.lin = conv, nn.Linear(16, CLASSES)
+
+    def forward(self, x, edge_index, batch, edge_weight=None):
+        return self.lin(global_mean_pool(self.conv(x, edge_index, edge_weight).relu(), batch))
+
+
+class EmbeddingThenLogits(KipfGCN):
+    """Two tensors with one row per node: which is the prediction?"""
+
+    def forward(self, x, edge_index):
+        hidden = self.conv1(x, edge_index).relu()
+        return hidden, self.conv2(hidden, edge_index)
+
+
+class NamedLogits(EmbeddingThenLogits):
+    def forward(self, x, edge_index):
+        hidden, logits = super().forward(x, edge_index)
+        return {"hidden": hidden, "logits": logits}
+
+
+class InPlaceHead(GCNLinear):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lin = nn.Sequential(nn.ELU(inplace=True), nn.Linear(16, CLASSES))
+
+    def forward(self, x, edge_index, batch):
+        return self.lin(global_mean_pool(self.conv2(self.conv1(x, edge_index).relu(), edge_index), batch))
+
+
+class SizeDependent(GCNLinear):
+    """Its output is scaled by the size of the graph, behind the back of the head."""
+
+    def forward(self, x, edge_index, batch):
+        sizes = torch.bincount(batch).float()
+        return super().forward(x, edge_index, batch) * sizes.mean()
+
+
+class AlwaysDropout(GCNLinear):
+    def forward(self, x, edge_index, batch):
+        return F.dropout(super().forward(x, edge_index, batch), 0.5)
+
+
+class HandmadeSoftmax(GCNLinear):
+    def forward(self, x, edge_index, batch):
+        z = super().forward(x, edge_index, batch).exp()
+        return z / z.sum(1, keepdim=True)
+
+
+class OptionalEdgeAttr(GCNLinear):
+    """Offers `edge_attr` but was not built for it, as PyG's own models do."""
+
+    def forward(self, x, edge_index, batch, edge_attr=None):
+        if edge_attr is not None:
+            raise AttributeError("no edge encoder")
+        return super().forward(x, edge_index, batch)
+
+
+class TinyEffect(SAGE):
+    """The class is nearly always the same, but edges do move the output."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        with torch.no_grad():
+            self.lin.weight.mul_(1e-3)
+
+
+class NeedsEdges(GCNLinear):
+    def forward(self, x, edge_index, batch):
+        assert edge_index.numel(), "no edges at all"
+        return super().forward(x, edge_index, batch)

@@ -50,6 +50,8 @@ def load(name: str, root: str | Path | None = None, seed: int = 0, **options: ob
     `root` is where downloaded sets are looked for and kept (default: the user's cache folder). `seed` decides
     what is generated and how it is split. `options` belong to the set, such as `num_graphs` for `ba-2motifs`.
     """
+    if not 0 <= seed < 2**32:
+        raise DatasetError(f"a seed is a whole number from 0 to 2³²−1, got {seed}")
     folder = None if root is None else Path(root)
     prefix, colon, rest = name.partition(":")
     try:

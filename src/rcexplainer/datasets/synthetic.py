@@ -5,8 +5,8 @@
 
 Every `Data` has each edge in both directions, sorted, with `edge_motif` and `edge_motif_id` (−1 outside). In
 node sets the id is the number of the motif, and `node_motif_id` gives the nodes'. All builders take a `root`;
-these do not need it. All chance comes from one `RandomState`: numpy keeps its stream for ever, so that a seed
-means the same data on every machine.
+these do not need it. All chance comes from one `RandomState`, whose stream numpy keeps for ever (it also seeds
+networkx), so that a seed means the same data on every machine; checksums in the tests watch over it.
 """
 
 from collections.abc import Mapping, Sequence

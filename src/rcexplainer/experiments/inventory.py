@@ -33,7 +33,7 @@ class Inventory:
             "nodes": self.nodes,
             "edges": self.edges,
             "classes": len(self.classes),
-            "motif_edges": truth,
+            "motif": truth,
             "train/val/test": f"{self.train}/{self.val}/{self.test}",
         }
 

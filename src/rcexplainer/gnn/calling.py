@@ -30,19 +30,26 @@ SPELLINGS = {
     "batch_idx": "batch",
     "batch_size": "num_graphs",
 }
-WHOLE_GRAPH = {"data", "batch", "graph", "g", "batch_data", "inputs", "input"}
+WHOLE_GRAPH = {"data", "batch", "graph", "g", "batch_data", "batched_data", "inputs", "input"}
 
 
-def conventional_forward(model: nn.Module, task: Task) -> Forward:
-    """The call that fits the signature of `model.forward`."""
+def conventional_forwards(model: nn.Module, task: Task) -> list[Forward]:
+    """The calls that fit the signature of `model.forward`, the most complete first."""
     parameters = inspect.signature(model.forward).parameters
-    named = [p for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    named = [p for p in parameters.values() if p.kind in kinds]
     required = [p for p in named if p.default is p.empty]
     if len(required) == 1 and _takes_whole_graph(required[0]):
-        return lambda model, batch, edge_weight: model(with_edge_weight(batch, edge_weight))
+        return [lambda model, batch, edge_weight: model(with_edge_weight(batch, edge_weight))]
     if not named:  # *args: PyG's usual order
-        return lambda model, batch, _: model(batch.x, batch.edge_index, *([batch.batch] if task == "graph" else []))
-    return lambda model, batch, edge_weight: _call_by_name(model, required, named, batch, edge_weight, task)
+        return [lambda model, batch, _: model(batch.x, batch.edge_index, *([batch.batch] if task == "graph" else []))]
+    # A model may offer arguments it was not built for: PyG's own take `edge_attr` and fail without an `edge_dim`.
+    fewer = [p for p in named if p in required or SPELLINGS.get(p.name, p.name) in ("batch", "edge_weight")]
+
+    def calling(parameters: list[inspect.Parameter]) -> Forward:
+        return lambda model, batch, edge_weight: _call_by_name(model, required, parameters, batch, edge_weight, task)
+
+    return [calling(named), calling(fewer)]
 
 
 def _takes_whole_graph(parameter: inspect.Parameter) -> bool:
@@ -93,20 +100,35 @@ def with_edge_weight(batch: Data, edge_weight: Tensor | None) -> Data:
     return weighted
 
 
+PREFERRED = ("logits", "out", "output", "pred", "prediction", "y_hat", "log_probs", "probs")
+
+
 def first_fitting(output: Any, rows: int, who: str) -> Tensor:
-    """The prediction in what a model returned: a tensor, or the first fitting one in a tuple, list or dict."""
-    options = output.values() if isinstance(output, Mapping) else output
-    options = [options] if isinstance(options, Tensor) else list(options) if hasattr(options, "__iter__") else []
+    """The prediction in what a model returned: a tensor, or the fitting one in a tuple, list or dict."""
+    names = dict(output) if isinstance(output, Mapping) else output._asdict() if hasattr(output, "_asdict") else {}
+    options = [names[name] for name in PREFERRED if name in names] or list(names.values())
+    if not options:
+        options = list(output) if isinstance(output, tuple | list) else [output]
     tensors = [value for value in options if isinstance(value, Tensor) and value.is_floating_point()]
-    for value in tensors:
-        if value.dim() == 2 and value.size(0) == rows:
-            return value
-        if value.dim() == 1 and value.size(0) == rows:
-            return value.unsqueeze(-1)
-        if value.dim() == 0 and rows == 1:
-            return value.reshape(1, 1)
-    found = ", ".join(str(tuple(value.shape)) for value in tensors) or type(output).__name__
-    raise SplitError(
-        f"{who} should return one row of class scores for each of {rows} instances, but returned {found}; "
-        "if it needs other arguments (such as `batch`), pass forward=lambda model, batch, edge_weight: …"
-    )
+    fitting = [shaped for value in tensors if (shaped := _one_row_each(value, rows)) is not None]
+    if not fitting:
+        found = ", ".join(str(tuple(value.shape)) for value in tensors) or type(output).__name__
+        raise SplitError(
+            f"{who} should return one row of class scores for each of {rows} instances, but returned {found}; "
+            "if it needs other arguments (such as `batch`), pass forward=lambda model, batch, edge_weight: …"
+        )
+    if len({value.size(1) for value in fitting}) > 1:
+        widths = ", ".join(str(tuple(value.shape)) for value in fitting)
+        raise SplitError(
+            f"{who} returns several tensors that could be its prediction ({widths}); "
+            "pick one with forward=lambda model, batch, edge_weight: model(…)[1]"
+        )
+    return fitting[0]
+
+
+def _one_row_each(value: Tensor, rows: int) -> Tensor | None:
+    if value.dim() == 2 and value.size(0) == rows:
+        return value
+    if value.dim() == 1 and value.size(0) == rows:
+        return value.unsqueeze(-1)
+    return value.reshape(1, 1) if value.dim() == 0 and rows == 1 else None

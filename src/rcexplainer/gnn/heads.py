@@ -101,7 +101,7 @@ def capture_input(module: nn.Module) -> Iterator[list[Tensor]]:
     seen: list[Tensor] = []
 
     def hook(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        seen.append(next(iter([*args, *kwargs.values()])))
+        seen.append(next(iter([*args, *kwargs.values()])).clone())  # the module may work in place
 
     handle = module.register_forward_pre_hook(hook, with_kwargs=True)
     try:

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import UninitializedParameter
 from torch_geometric.data import Data
 from torch_geometric.nn import MessagePassing
 
@@ -32,6 +33,9 @@ def delete_edges(graph: Data, removed: Tensor) -> Data:
     for key in edge_level_keys(graph):
         value = graph[key]
         kept[key] = value[..., ~removed] if key == "edge_index" else value[~removed]
+        if hasattr(kept, "_slice_dict") and key in kept._slice_dict:  # so that a batch can still be taken apart
+            position = torch.cat([removed.new_zeros(1).long(), (~removed).cumsum(0)]).cpu()
+            kept._slice_dict = {**kept._slice_dict, key: position[kept._slice_dict[key]]}
     return kept
 
 
@@ -77,12 +81,16 @@ class Untouched:
         self._depth += 1
         if self._depth > 1:
             return
-        self._before = [_Snapshot(module) for module in self.model.modules()]
-        self.model.eval()
-        for module in self.model.modules():
-            _forget_cache(module)
-        for parameter in self.model.parameters():
-            parameter.requires_grad_(False)
+        try:
+            self._before = [_Snapshot(module) for module in self.model.modules()]
+            self.model.eval()
+            for module in self.model.modules():
+                _forget_cache(module)
+            for parameter in self.model.parameters():
+                parameter.requires_grad_(False)
+        except BaseException:
+            self.__exit__()
+            raise
 
     def __exit__(self, *_: object) -> None:
         self._depth -= 1
@@ -94,14 +102,17 @@ class Untouched:
 
 
 class _Snapshot:
-    """A module's `__dict__`, with the dicts and lists in it (hooks, parameters, …) one level deep."""
+    """A module's `__dict__`, with the containers in it (hooks, parameters, …) one level deep, and its tensors."""
 
     def __init__(self, module: nn.Module) -> None:
+        if any(isinstance(parameter, UninitializedParameter) for parameter in module.parameters(recurse=False)):
+            raise SplitError(f"{type(module).__name__} is lazy and has no weights yet: run the model on a batch first")
         self.module = module
         self.attributes = dict(module.__dict__)
-        self.containers = [(value, copy(value)) for value in self.attributes.values() if isinstance(value, dict | list)]
-        self.buffers = [(buffer, buffer.clone()) for buffer in module.buffers(recurse=False)]
-        self.versions = [buffer._version for buffer, _ in self.buffers]
+        values = list(self.attributes.values())
+        self.containers = [(value, copy(value)) for value in values if isinstance(value, dict | list | set)]
+        tensors = [*module.buffers(recurse=False), *(value for value in values if isinstance(value, Tensor))]
+        self.tensors = [(tensor, tensor._version, tensor.detach().clone()) for tensor in tensors]
         self.gradients = [(parameter, parameter.requires_grad) for parameter in module.parameters(recurse=False)]
 
     def restore(self) -> None:
@@ -109,14 +120,14 @@ class _Snapshot:
         self.module.__dict__.update(self.attributes)
         for container, content in self.containers:
             container.clear()
-            if isinstance(container, dict):
-                container.update(content)
-            else:
+            if isinstance(container, list):
                 container.extend(content)
-        for (buffer, values), version in zip(self.buffers, self.versions, strict=True):
-            if buffer._version != version:
+            else:
+                container.update(content)
+        for tensor, version, values in self.tensors:
+            if tensor._version != version:
                 with torch.no_grad():
-                    buffer.copy_(values)
+                    tensor.copy_(values)
         for parameter, flag in self.gradients:
             parameter.requires_grad_(flag)
 
@@ -192,13 +203,15 @@ def _num_rows(arguments: Mapping[str, Any], node_dim: int) -> int | None:
 class _EdgeLookup:
     """Mask values for the edges a layer really uses: self-loops added, edges sorted or merged, graph coarsened.
 
-    Matched by node pair. What is not an edge of the graph, and every self-loop, has the value 1.
+    Matched by node pair, the k-th edge between two nodes with the k-th. What is not an edge of the graph, and every
+    self-loop, has the value 1.
     """
 
     def __init__(self, edge_index: Tensor, num_nodes: int, mask: Tensor) -> None:
         self.edge_index, self.num_nodes = edge_index, num_nodes
         self.mask = torch.where(edge_index[0] == edge_index[1], torch.ones_like(mask), mask)
         self.keys, self.order = (edge_index[0] * num_nodes + edge_index[1]).sort(stable=True)
+        self.parallel = bool((self.keys.diff() == 0).any())
 
     def __call__(self, edge_index: Tensor, num_nodes: int | None) -> Tensor:
         if edge_index is self.edge_index:
@@ -207,9 +220,21 @@ class _EdgeLookup:
         if (num_nodes is not None and num_nodes != self.num_nodes) or not len(self.keys):
             return ones  # a coarsened graph: its edges are no longer ours
         keys = edge_index[0] * self.num_nodes + edge_index[1]
-        place = torch.searchsorted(self.keys, keys).clamp(max=len(self.keys) - 1)
+        place = torch.searchsorted(self.keys, keys)
+        if self.parallel:
+            place = place + _occurrence(keys)
+        place = place.clamp(max=len(self.keys) - 1)
         known = (self.keys[place] == keys) & (edge_index[0] != edge_index[1])
         return torch.where(known, self.mask[self.order[place]], ones)
+
+
+def _occurrence(keys: Tensor) -> Tensor:
+    """How many equal keys stand before each."""
+    ordered, order = keys.sort(stable=True)
+    first = torch.searchsorted(ordered, ordered)
+    count = torch.empty_like(order)
+    count[order] = torch.arange(len(keys), device=keys.device) - first
+    return count
 
 
 def through_edge_weight(model: nn.Module, forward: Forward, batch: Data, mask: Tensor) -> Any:

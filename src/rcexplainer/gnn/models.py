@@ -8,7 +8,7 @@ The paper's network: three GraphConv layers of width 20, each output L2-normalis
 mean pool of the last layer, one Linear.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from itertools import pairwise
 from typing import Any, Literal
@@ -71,11 +71,13 @@ class GNNConfig:
                 raise RCExplainerError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
         if min(self.num_features, self.width, self.layers) < 1 or self.num_classes < 2:
             raise RCExplainerError(f"a GNN needs features, width, layers ≥ 1 and at least 2 classes, got {self}")
+        if any(width < 1 for width in self.head_hidden):
+            raise RCExplainerError(f"head_hidden must hold widths ≥ 1, got {self.head_hidden}")
         if not 0 <= self.dropout < 1:
             raise RCExplainerError(f"dropout must be in [0, 1), got {self.dropout}")
 
 
-# The command line's --model names. `paper` is the network of the paper as it was really run.
+# The command line's --model names. `paper` is the architecture of the paper as it was really run.
 MODELS: dict[str, dict[str, Any]] = {
     "paper": {"conv": "graphconv", "l2_norm": True},
     "paper-concat": {"conv": "graphconv", "l2_norm": True, "concat": True},
@@ -114,6 +116,8 @@ def gnn_config(name: str, num_features: int, num_classes: int, task: Task = "gra
         near = get_close_matches(name, MODELS, n=1)
         hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(MODELS)}"
         raise RCExplainerError(f"unknown model {name!r}; {hint}")
+    if unknown := sorted(changes.keys() - {field.name for field in fields(GNNConfig)}):
+        raise RCExplainerError(f"unknown setting {', '.join(unknown)}; known: {', '.join(GNNConfig.__annotations__)}")
     settings = {**TASKS.get(task, {}), **MODELS[name], **changes}
     return GNNConfig(num_features, num_classes, **{"task": task, **settings})
 

@@ -27,6 +27,8 @@ def output_kind(output: Tensor, labels: Tensor | None = None, extremes: Tensor |
     chance, but not there.
     """
     unit = _in_unit_interval(output) and (extremes is None or _in_unit_interval(extremes))
+    if output.size(1) > 1 and _in_unit_interval(output) and _all_one(output.sum(1)):
+        return "probs"
     if output.size(1) == 1:
         if labels is not None and len(labels.unique()) > 2:
             raise SplitError(
@@ -34,8 +36,6 @@ def output_kind(output: Tensor, labels: Tensor | None = None, extremes: Tensor |
                 "regression models are not supported"
             )
         return "probs" if unit else "binary_logit"
-    if unit and _all_one(output.sum(1)):
-        return "probs"
     if _all_one(output.exp().sum(1)):
         return "log_probs"
     if unit and extremes is not None:

@@ -4,6 +4,8 @@ how do soft masks reach it. Every failure says what differed and by how much.
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -16,145 +18,200 @@ from rcexplainer.gnn.masking import MASKS, delete_edges, random_pairs
 
 log = logging.getLogger(__name__)
 
-TOLERANCE = 1e-4  # of float32 sums taken in another order
+SAME = 1e-4  # how far apart two outputs may be, relative to their size, and still be the same sums in another order
+EXACT = 1e-3  # the same for masks, relative to what deleting the edges does
+NOISE = 2e-6  # of float32, relative to the outputs' size
 
 
 def spread(graphs: Sequence[Data], count: int = 16) -> list[Data]:
     """A few graphs from everywhere in the list: on these a model is tried out."""
     if not graphs:
         raise GraphError("none of the graphs has an edge: there is nothing to explain")
-    step = max(1, len(graphs) // count)
-    return list(graphs[::step][:count])
+    places = torch.linspace(0, len(graphs) - 1, min(count, len(graphs))).round().long()
+    return [graphs[place] for place in places.tolist()]
 
 
-def first_run(model: nn.Module, forward: Forward, probe: Data, rows: int) -> tuple[Tensor, list[Call]]:
-    """The model's own output on the probe graphs, and the calls of its modules."""
-    outputs: list[object] = []
+@dataclass(frozen=True)
+class Trial:
+    """A model that ran on the probe graphs, and what happened."""
+
+    model: nn.Module
+    forward: Forward
+    probe: Data
+    reference: Tensor  # its output
+    calls: list[Call]  # of its modules
+
+    @property
+    def name(self) -> str:
+        return type(self.model).__name__
+
+    def output(self, run: Callable[[], Any], when: str) -> Tensor:
+        """What `run` returns for the probe graphs; whatever it raises becomes a sentence."""
+        return first_fitting(_attempt(self.name, run, when), len(self.reference), self.name)
+
+
+def _attempt(name: str, run: Callable[[], Any], when: str) -> Any:
     try:
-        calls = listen(model, lambda: outputs.append(forward(model, probe, None)))
+        return run()
     except SplitError:
         raise
     except Exception as error:
         raise SplitError(
-            f"{type(model).__name__} raised on these graphs: {type(error).__name__}: {error}; "
+            f"{name} raised {when}: {type(error).__name__}: {error}; "
             "if it needs other arguments, pass forward=lambda model, batch, edge_weight: …"
         ) from error
-    output = first_fitting(outputs[0], rows, type(model).__name__)
-    if not bool(output.isfinite().all()):
-        raise SplitError(f"{type(model).__name__} returns NaN or infinite values on these graphs")
-    return output, calls
 
 
-def check_edges_matter(model: nn.Module, forward: Forward, probe: Data, reference: Tensor) -> None:
-    bare = delete_edges(probe, torch.ones(probe.num_edges, dtype=torch.bool, device=reference.device))
-    output = first_fitting(forward(model, bare, None), len(reference), type(model).__name__)
-    if _difference(output, reference) < TOLERANCE:
+def first_trial(model: nn.Module, ways: Sequence[Forward], probe: Data, rows: int) -> Trial:
+    """Run the model in the first of the `ways` it can be called."""
+    problems: list[SplitError] = []
+    for forward in ways:
+        try:
+            trial = _trial(model, forward, probe, rows)
+        except SplitError as error:
+            problems.append(error)
+            continue
+        _check_output(trial)
+        return trial
+    raise problems[0]
+
+
+def _trial(model: nn.Module, forward: Forward, probe: Data, rows: int) -> Trial:
+    name, outputs = type(model).__name__, list[Any]()
+
+    def run() -> list[Call]:
+        return listen(model, lambda: outputs.append(forward(model, probe, None)))
+
+    calls = _attempt(name, run, "on these graphs")
+    return Trial(model, forward, probe, first_fitting(outputs[0], rows, name), calls)
+
+
+def _check_output(trial: Trial) -> None:
+    if not bool(trial.reference.isfinite().all()):
+        raise SplitError(f"{trial.name} returns NaN or infinite values on these graphs")
+    again = trial.output(lambda: trial.forward(trial.model, trial.probe, None), "on these graphs")
+    if (difference := _difference(again, trial.reference)) > SAME:
         raise SplitError(
-            f"{type(model).__name__} does no message passing: its output stays the same when all edges are deleted, "
-            "so there is nothing about edges to explain"
+            f"{trial.name} is random in evaluation mode: two runs differ by {difference:.3g}; "
+            "F.dropout, for one, needs training=self.training"
         )
 
 
 def _difference(one: Tensor, other: Tensor) -> float:
     """max |a − b|, relative to the size of the outputs where these are larger than 1."""
+    if one.shape != other.shape:
+        return float("inf")
     return float((one - other).abs().max() / other.abs().max().clamp_min(1.0))
 
 
 def split_at(
-    model: nn.Module,
-    forward: Forward,
-    probe: Data,
-    reference: Tensor,
-    candidates: list[str],
-    head: str | nn.Module | None,
+    trial: Trial, candidates: list[str], head: str | nn.Module | None
 ) -> tuple[str, Callable[[Tensor], Tensor], Tensor]:
     """(name of the head, φ_fc, embeddings of the probe) for the first candidate that passes the check."""
-    wanted = candidates if head is None else [_name_of(model, head, candidates)]
+    wanted = candidates if head is None else [_name_of(trial, head, candidates)]
     failures: list[str] = []
     for name in [name for name in wanted if name != OUTPUT]:
-        module = model.get_submodule(name)
+        module = trial.model.get_submodule(name)
         with capture_input(module) as seen:
-            forward(model, probe, None)
-        if len(seen) != 1 or seen[0].dim() != 2 or seen[0].size(0) != len(reference):
+            trial.forward(trial.model, trial.probe, None)
+        if len(seen) != 1 or seen[0].dim() != 2 or seen[0].size(0) != len(trial.reference):
             shapes = ", ".join(str(tuple(value.shape)) for value in seen) or "nothing"
             failures.append(f"{name} is called {len(seen)} times, with {shapes}")
             continue
-        for phi_fc in _heads(model, forward, module, probe):
-            difference = _head_difference(phi_fc, seen[0], reference)
-            if difference < TOLERANCE:
-                return name, phi_fc, seen[0]
-        failures.append(
-            f"with {name}, head(embed(g)) is off by {difference:.3g} (outputs of shape "
-            f"{tuple(reference.shape)}, embeddings {tuple(seen[0].shape)})"
-        )
+        phi_fc, difference = _head(trial, module, seen[0])
+        if difference < SAME:
+            return name, phi_fc, seen[0]
+        shapes = f"outputs of shape {tuple(trial.reference.shape)}, embeddings {tuple(seen[0].shape)}"
+        failures.append(f"with {name}, head(embed(g)) is off by {difference:.3g} ({shapes})")
     if failures:
         raise SplitError(
-            f"cannot split {type(model).__name__}: {'; '.join(failures)}. The head must be called once, on one row per "
-            f"instance, and what follows must depend on nothing else. Candidates: {', '.join(candidates) or 'none'}"
+            f"cannot split {trial.name}: {'; '.join(failures)}. The head must be called once, on one row per instance, "
+            f"and what follows must depend on nothing else. Candidates: {', '.join(candidates) or 'none'}"
         )
     log.info("no module follows the last message passing: the model's own output serves as embedding")
-    return OUTPUT, lambda embedding: embedding, reference
+    return OUTPUT, lambda embedding: embedding, trial.reference
 
 
-def _name_of(model: nn.Module, head: str | nn.Module, candidates: list[str]) -> str:
-    modules = dict(model.named_modules())
+def _name_of(trial: Trial, head: str | nn.Module, candidates: list[str]) -> str:
+    modules = dict(trial.model.named_modules())
     names = [name for name, module in modules.items() if name and (name == head or module is head)]
     if names or head == OUTPUT:
         return names[0] if names else OUTPUT
     said = repr(head) if isinstance(head, str) else f"the given {type(head).__name__}"
     raise SplitError(
-        f"{type(model).__name__} has no module {said}; candidates for the head: "
+        f"{trial.name} has no module {said}; candidates for the head: "
         f"{', '.join(candidates) or 'none found'} (or {OUTPUT!r}: the model's own output)"
     )
 
 
-def _heads(model: nn.Module, forward: Forward, module: nn.Module, probe: Data) -> list[Callable[[Tensor], Tensor]]:
-    """Ways to compute φ_fc, the cheapest first."""
+def _head(trial: Trial, module: nn.Module, embedding: Tensor) -> tuple[Callable[[Tensor], Tensor], float]:
+    """φ_fc in the cheapest way that works, and how far it is from the model."""
+    # In another order, so that a head that still looks at the graphs cannot pass by having the same ones at hand.
+    shuffled, expected = embedding.flip(0), trial.reference.flip(0)
+
+    def alone(embedding: Tensor) -> Tensor:
+        return first_fitting(module(embedding), len(embedding), "the head")
 
     def rest_of_model(carrier: Data) -> Callable[[Tensor], Tensor]:
         def run(embedding: Tensor) -> Tensor:
             with replace_input(module, embedding):
-                return first_fitting(forward(model, carrier, None), len(embedding), type(model).__name__)
+                return first_fitting(trial.forward(trial.model, carrier, None), len(embedding), trial.name)
 
         return run
 
-    smallest = min(probe.to_data_list(), key=lambda graph: graph.num_nodes)
+    difference = float("inf")
+    smallest = min(trial.probe.to_data_list(), key=lambda graph: graph.num_nodes)
     tiny = smallest.subgraph(smallest.edge_index[:, 0].unique())
     carriers = [Batch.from_data_list([graph]) for graph in (tiny, smallest)]
-    return [module.__call__, *(rest_of_model(carrier) for carrier in carriers)]
-
-
-def _head_difference(phi_fc: Callable[[Tensor], Tensor], embedding: Tensor, reference: Tensor) -> float:
-    # In another order, so that a head that still looks at the graphs cannot pass by having the same ones at hand.
-    embedding, reference = embedding.flip(0), reference.flip(0)
-    try:
-        output = first_fitting(phi_fc(embedding), len(reference), "head")
-    except (SplitError, RuntimeError, TypeError, IndexError):
-        return float("inf")  # this way of running the head does not work; the next one may
-    return _difference(output, reference) if output.shape == reference.shape else float("inf")
-
-
-def measure_masks(model: nn.Module, forward: Forward, probe: Data, reference: Tensor) -> tuple[str, float]:
-    """The way of masking that is closest to deletion, and how far from it it is."""
-    removed = random_pairs(probe.edge_index, int(probe.num_nodes or 0), share=0.5, seed=0)
-    deleted = first_fitting(forward(model, delete_edges(probe, removed), None), len(reference), "the model")
-    ones = torch.ones(probe.num_edges, dtype=reference.dtype, device=reference.device)
-    found: dict[str, float] = {}
-    for name, masking in MASKS.items():
+    for phi_fc in (alone, *(rest_of_model(carrier) for carrier in carriers)):
         try:
-            same, zeros, half = (
-                first_fitting(masking(model, forward, probe, mask), len(reference), "the model")
-                for mask in (ones, (~removed).to(ones.dtype), ones / 2)
-            )
-        except (RuntimeError, TypeError, ValueError):
+            found = phi_fc(shuffled.clone())
+        except Exception:  # noqa: BLE001  this way of running the head is closed; the next one may not be
+            continue
+        difference = _difference(found, expected)
+        # A run on a tiny graph that ends elsewhere shows that the head looks at its graph: no other graph would do.
+        if difference < SAME or phi_fc is not alone:
+            return phi_fc, difference
+    return alone, difference
+
+
+def measure_masks(trial: Trial) -> tuple[str, float]:
+    """The way of masking that is closest to deletion, and how far from it it is, as a share of what deletion does."""
+    probe, reference = trial.probe, trial.reference
+    removed = random_pairs(probe.edge_index, int(probe.num_nodes or 0), share=0.5, seed=0)
+    some = delete_edges(probe, removed)
+    deleted = trial.output(lambda: trial.forward(trial.model, some, None), "on graphs with fewer edges")
+    effect, noise = _gap(deleted, reference), NOISE * float(reference.abs().max())
+    if effect <= noise:
+        raise SplitError(
+            f"{trial.name} does no message passing, or hardly any: deleting half of all edges changes its output by "
+            f"{effect:.2g}, so there is nothing about edges to explain"
+        )
+    ones = torch.ones(probe.num_edges, dtype=reference.dtype, device=reference.device)
+    generator = torch.Generator().manual_seed(0)
+    # Not the same weight everywhere: symmetric normalisation would cancel it.
+    weights = (0.2 + 0.8 * torch.rand(probe.num_edges, generator=generator)).to(ones)
+    found: dict[str, float] = {}
+    for name in MASKS:
+        try:
+            same, zeros, soft = (_masked(trial, name, mask) for mask in (ones, (~removed).to(ones.dtype), weights))
+        except SplitError:
             continue  # this way is closed to the model
-        if _difference(same, reference) < TOLERANCE and _difference(half, reference) > TOLERANCE:
-            found[name] = _difference(zeros, deleted)
+        if _gap(same, reference) <= EXACT * effect + noise and _gap(soft, reference) > EXACT * effect + noise:
+            found[name] = max(0.0, _gap(zeros, deleted) - noise) / effect
     if not found:
         raise SplitError(
-            f"soft edge masks do not reach {type(model).__name__}: it takes no `edge_weight` that changes its output "
-            "and has no MessagePassing layer; pass forward=lambda model, batch, edge_weight: … that uses edge_weight"
+            f"soft edge masks do not reach {trial.name}: neither an `edge_weight` it takes nor its message-passing "
+            "layers change its output; pass forward=lambda model, batch, edge_weight: … that uses edge_weight"
         )
-    exact = [name for name, error in found.items() if error < TOLERANCE]
+    exact = [name for name, error in found.items() if error < EXACT]
     best = exact[0] if exact else min(found, key=lambda name: found[name])
     return best, found[best]
+
+
+def _masked(trial: Trial, way: str, mask: Tensor) -> Tensor:
+    return trial.output(lambda: MASKS[way](trial.model, trial.forward, trial.probe, mask), "with a soft mask")
+
+
+def _gap(one: Tensor, other: Tensor) -> float:
+    return float((one - other).abs().max())

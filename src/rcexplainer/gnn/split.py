@@ -19,11 +19,11 @@ from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 
 from rcexplainer.errors import GraphError, SplitError
-from rcexplainer.gnn.calling import Forward, Task, conventional_forward, first_fitting
+from rcexplainer.gnn.calling import Forward, Task, conventional_forwards, first_fitting
 from rcexplainer.gnn.heads import OUTPUT, capture_input, capture_outputs, head_candidates, node_layers
 from rcexplainer.gnn.masking import MASKS, Untouched
 from rcexplainer.gnn.outputs import KINDS, OutputKind, log_probs, num_classes, output_kind
-from rcexplainer.gnn.probing import TOLERANCE, check_edges_matter, first_run, measure_masks, split_at, spread
+from rcexplainer.gnn.probing import EXACT, first_trial, measure_masks, split_at, spread
 from rcexplainer.graphs import Graphs, check_graphs, list_graphs
 
 log = logging.getLogger(__name__)
@@ -51,17 +51,21 @@ class SplitModel:
     embedding_dim: int
     layer_names: tuple[str, ...]
     masking: str  # how soft masks reach the model: "edge_weight" or "layers"
-    mask_error: float  # max |φ(mask 0) − φ(deleted)| on the probe graphs, relative to the outputs' size
+    mask_error: float  # |φ(mask 0) − φ(deleted)| on the probe graphs, as a share of what the deletion does
     scope: Untouched = field(repr=False)
     _head: Callable[[Tensor], Tensor] = field(repr=False)
 
     @property
     def exact_masking(self) -> bool:
         """Whether an edge of weight 0 is the same to this model as an edge that is gone."""
-        return self.mask_error < TOLERANCE
+        return self.mask_error < EXACT
 
-    def run(self, batch: Data, mask: Tensor | None = None) -> Pass:
-        """Run the model over a batch; `mask` weighs every column of `edge_index` (self-loops always count 1)."""
+    def run(self, graphs: Data | Sequence[Data], mask: Tensor | None = None) -> Pass:
+        """Run the model over a batch, a graph or a list of graphs.
+
+        `mask` weighs every column of `edge_index`; self-loops always count 1.
+        """
+        batch = as_batch(graphs)
         rows = count_instances(batch, self.task)
         modules = [self.model.get_submodule(name) for name in self.layer_names]
         with self.scope, ExitStack() as stack:
@@ -70,19 +74,21 @@ class SplitModel:
             seen = stack.enter_context(capture_input(at_head)) if at_head is not None else []
             if mask is None:
                 returned = self.forward(self.model, batch, None)
-            else:
+            elif mask.shape == (batch.num_edges,):
                 returned = MASKS[self.masking](self.model, self.forward, batch, mask)
+            else:
+                raise SplitError(f"a mask has one value for each of {batch.num_edges} edges, got {tuple(mask.shape)}")
             output = first_fitting(returned, rows, type(self.model).__name__)
         return Pass(seen[-1] if seen else output, output, tuple(layers))
 
-    def embed(self, batch: Data, mask: Tensor | None = None) -> Tensor:
+    def embed(self, graphs: Data | Sequence[Data], mask: Tensor | None = None) -> Tensor:
         """φ_gc: the embedding of every instance, [instances, d]."""
-        return self.run(batch, mask).embedding
+        return self.run(graphs, mask).embedding
 
     def head(self, embedding: Tensor) -> Tensor:
         """φ_fc: what the model returns for instances with these embeddings, [instances, C]."""
         with self.scope:
-            return self._head(embedding)
+            return self._head(embedding.clone())  # some heads work in place
 
     def log_probs(self, output: Tensor) -> Tensor:
         """log p [instances, C ≥ 2] from what the model, or `head`, returned."""
@@ -114,29 +120,30 @@ def split_model(
         raise SplitError(f"unknown task {task!r}; it is one of {', '.join(get_args(Task))}")
     if output is not None and output not in KINDS:
         raise SplitError(f"unknown output {output!r}; it is one of {', '.join(KINDS)}")
+    if not isinstance(model, nn.Module):
+        raise SplitError(f"expected a torch.nn.Module, got {type(model).__name__}")
+    model = getattr(model, "_orig_mod", model)  # what torch.compile wraps: its hooks are the ones that are called
     found = list_graphs(graphs)
     check_devices(model, found)
     check_graphs(found)
+    check_single_label(found, task)
     probe = Batch.from_data_list(spread([graph for graph in found if graph.num_edges]))
     rows = count_instances(probe, task)
-    call = forward or conventional_forward(model, task)
     scope = Untouched(model)
     with scope, torch.no_grad():
-        reference, calls = first_run(model, call, probe, rows)
-        check_edges_matter(model, call, probe, reference)
-        name, phi_fc, embedding = split_at(model, call, probe, reference, head_candidates(calls, rows), head)
-        masking, error = measure_masks(model, call, probe, reference)
-        kind = output or output_kind(reference, _labels(probe, rows), _extremes(name, phi_fc, embedding))
-        layers = tuple(node_layers(calls, int(probe.num_nodes or 0)))
+        trial = first_trial(model, [forward] if forward else conventional_forwards(model, task), probe, rows)
+        masking, error = measure_masks(trial)
+        name, phi_fc, embedding = split_at(trial, head_candidates(trial.calls, rows), head)
+        kind = output or output_kind(trial.reference, _labels(probe, rows), _extremes(name, phi_fc, embedding))
     split = SplitModel(
         model,
         task,
-        call,
+        trial.forward,
         name,
         kind,
-        num_classes(reference),
+        num_classes(trial.reference),
         embedding.size(1),
-        layers,
+        tuple(node_layers(trial.calls, int(probe.num_nodes or 0))),
         masking,
         error,
         scope,
@@ -144,6 +151,23 @@ def split_model(
     )
     log.info("%r", split)
     return split
+
+
+def as_batch(graphs: Data | Sequence[Data]) -> Data:
+    """Models are always given a `Batch`, also for a single graph."""
+    if isinstance(graphs, Batch):
+        return graphs
+    return Batch.from_data_list([graphs] if isinstance(graphs, Data) else list(graphs))
+
+
+def check_single_label(graphs: Sequence[Data], task: Task) -> None:
+    """A graph task has one label per graph, or none."""
+    for position, graph in enumerate(graphs):
+        if task == "graph" and isinstance(graph.y, Tensor) and graph.y.numel() > 1:
+            raise GraphError(
+                f"graph {position} has {graph.y.numel()} labels: multi-label models are not supported, and a node "
+                'task is said with task="node"'
+            )
 
 
 def count_instances(batch: Data, task: Task) -> int:
@@ -157,8 +181,11 @@ def check_devices(model: nn.Module, graphs: Sequence[Data]) -> None:
     """Model and graphs must be on one device."""
     parameter = next(model.parameters(), None)
     for position, graph in enumerate(graphs):
-        device = graph.edge_index.device
-        if parameter is not None and device != parameter.device:
+        tensors = [value for value in graph.to_dict().values() if isinstance(value, Tensor)]
+        device = next(
+            (value.device for value in tensors if parameter is not None and value.device != parameter.device), None
+        )
+        if parameter is not None and device is not None:
             raise GraphError(
                 f"the model is on {parameter.device}, graph {position} on {device}; "
                 f"move one of them, e.g. graph.to({str(parameter.device)!r})"

@@ -2,6 +2,7 @@
 
 import copy
 import logging
+import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -44,7 +45,8 @@ class TrainConfig:
     patience: int = 60
 
     def __post_init__(self) -> None:
-        if min(self.epochs, self.batch_size, self.patience) < 1 or self.lr <= 0 or self.weight_decay < 0:
+        sane = 0 < self.lr < math.inf and 0 <= self.weight_decay < math.inf
+        if min(self.epochs, self.batch_size, self.patience) < 1 or not sane:
             raise RCExplainerError(f"epochs, batch_size, patience ≥ 1, lr > 0, weight_decay ≥ 0 are needed, got {self}")
 
 
@@ -76,8 +78,12 @@ def train_gnn(
     """Train on `parts.train`, choose the epoch on `parts.val`, report the accuracy on all three parts."""
     settings = settings or DEFAULTS[config.task]
     instances = _Instances(as_graphs(graphs), config, device)
-    if not len(parts.train) or not len(parts.val):
-        raise GraphError(f"the {'validation' if len(parts.train) else 'training'} part is empty: give it instances")
+    for name, part in (("training", parts.train), ("validation", parts.val)):
+        if not len(part):
+            count = instances.count
+            raise GraphError(f"the {name} part is empty: {count} instances are too few to split, or were split wrongly")
+        if int(part.min()) < 0 or int(part.max()) >= instances.count:
+            raise GraphError(f"the {name} part names instance {int(part.max())}, there are {instances.count}")
     started = time.perf_counter()
     with seeded(seed):
         model = GNN(config).to(instances.device)
@@ -121,7 +127,7 @@ def usable_device(name: torch.device | str | None) -> torch.device:
     """The device of this name, the CPU if none is named; an error where this machine has no such device."""
     try:
         device = torch.device(name or "cpu")
-        torch.empty(0, device=device)
+        torch.zeros(1, device=device).item()  # the device `meta` exists, but holds no numbers
     except (RuntimeError, AssertionError) as error:
         raise RCExplainerError(f"device {str(name)!r} cannot be used here: {str(error).splitlines()[0]}") from error
     return device
