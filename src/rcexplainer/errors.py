@@ -1,5 +1,6 @@
 """The errors a user can meet. Each message says what is wrong, what was found, and the way out."""
 
+from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 
@@ -26,6 +27,15 @@ class CheckpointError(RCExplainerError):
 
 class MissingExtraError(RCExplainerError, ImportError):
     """An optional package is not installed."""
+
+
+class ExplainError(RCExplainerError):
+    """Some instances could not be explained; `results` holds the explanations of all others."""
+
+    def __init__(self, index: int, error: Exception, count: int, results: Sequence[object]) -> None:
+        more = f" ({count - 1} more failed too)" if count > 1 else ""
+        super().__init__(f"instance {index} could not be explained: {error}{more}; the others are in .results")
+        self.index, self.error, self.results = index, error, results
 
 
 def require(module: str, extra: str) -> ModuleType:

@@ -1,11 +1,13 @@
 """The mask network f_θ (Eq. 6): M_ij = σ(f_θ(z_i, z_j)), the probability that edge (i, j) is in the explanation.
 
-FactorisedGate   f = oᵀ relu(U z_i + U z_j + V z_i ⊙ V z_j + C z_G) + b
-                 symmetric in i and j; U, V run once per node and C once per instance, so an edge costs 64
-                 multiplications whatever the width of z
+FactorisedGate   f = o_cᵀ relu(U z_i + U z_j + V z_i ⊙ V z_j + C z_G + a_c) + b_c      c: the predicted class
+                 symmetric in i and j; U, V run once per node and C once per instance, so an edge costs a few
+                 times 64 multiplications whatever the width of z. Each class reads the shared hidden units with
+                 weights of its own: what keeps one class in its region has little to do with another's
 ConcatGate       f = oᵀ relu(W [z_i, z_j] + a) + b, the paper's literal form, averaged over both directions
 
-z [nodes, D] node embeddings, z_G [instances, d] the instance's own, pair [2, units], owner [units] → [units]
+z [nodes, D] node embeddings, z_G [instances, d] the instance's own, label [instances],
+pair [2, units], owner [units]  →  logits [units]
 """
 
 from typing import cast
@@ -15,7 +17,7 @@ from torch import Tensor, nn
 
 
 class EdgeMaskNet(nn.Module):
-    """Standardises what it reads, then asks its gate. Embeddings of unseen models come in any size."""
+    """Standardises what it reads, then asks its gate: embeddings of unseen models come in any size."""
 
     def __init__(self, gate: nn.Module, node_width: int, instance_width: int) -> None:
         super().__init__()
@@ -30,34 +32,39 @@ class EdgeMaskNet(nn.Module):
             getattr(self, f"{name}_mean").copy_(values.mean(0))
             getattr(self, f"{name}_std").copy_(values.std(0, correction=0).clamp_min(1e-6))
 
-    def forward(self, nodes: Tensor, instances: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
+    def forward(self, nodes: Tensor, instances: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
         """f_θ for every unit: logits, before σ."""
         z = (nodes - cast(Tensor, self.node_mean)) / cast(Tensor, self.node_std)
         z_g = (instances - cast(Tensor, self.instance_mean)) / cast(Tensor, self.instance_std)
-        return cast(Tensor, self.gate(z, z_g, pair, owner))
+        return cast(Tensor, self.gate(z, z_g, label, pair, owner))
 
 
 class FactorisedGate(nn.Module):
-    def __init__(self, node_width: int, instance_width: int, hidden: int = 64) -> None:
+    def __init__(self, node_width: int, instance_width: int, num_classes: int, hidden: int = 64) -> None:
         super().__init__()
         self.add = nn.Linear(node_width, hidden, bias=False)
         self.multiply = nn.Linear(node_width, hidden, bias=False)
         self.context = nn.Linear(instance_width, hidden)
-        self.out = nn.Linear(hidden, 1)
+        self.shift = nn.Embedding(num_classes, hidden)
+        self.out = nn.Embedding(num_classes, hidden)
+        self.bias = nn.Embedding(num_classes, 1)
+        for table, size in ((self.shift, hidden**-0.5), (self.out, hidden**-0.5), (self.bias, 0.0)):
+            nn.init.normal_(table.weight, std=size)
 
-    def forward(self, z: Tensor, z_g: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
+    def forward(self, z: Tensor, z_g: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
         added, multiplied = self.add(z), self.multiply(z)
+        context = self.context(z_g) + self.shift(label)
         i, j = pair
-        hidden = added[i] + added[j] + multiplied[i] * multiplied[j] + self.context(z_g)[owner]
-        return cast(Tensor, self.out(hidden.relu()).squeeze(-1))
+        hidden = (added[i] + added[j] + multiplied[i] * multiplied[j] + context[owner]).relu()
+        return cast(Tensor, (hidden * self.out(label)[owner]).sum(1) + self.bias(label)[owner, 0])
 
 
 class ConcatGate(nn.Module):
-    def __init__(self, node_width: int, instance_width: int, hidden: int = 64) -> None:
+    def __init__(self, node_width: int, instance_width: int, num_classes: int, hidden: int = 64) -> None:
         super().__init__()
         self.layers = nn.Sequential(nn.Linear(2 * node_width, hidden), nn.ReLU(), nn.Linear(hidden, 1))
 
-    def forward(self, z: Tensor, z_g: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
+    def forward(self, z: Tensor, z_g: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
         i, j = pair
         both = self.layers(torch.cat([z[i], z[j]], 1)) + self.layers(torch.cat([z[j], z[i]], 1))
         return cast(Tensor, both.squeeze(-1) / 2)

@@ -6,7 +6,7 @@ Deleted means deleted: a copy is a graph whose edges are really absent; soft mas
 from collections.abc import Callable, Sequence
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 
 from rcexplainer.batching import GraphStore
@@ -23,7 +23,7 @@ class Instances:
     """Graphs with their units. `instances[ids]` is the batch of these graphs and the units in it."""
 
     def __init__(self, split: SplitModel, graphs: Sequence[Data], device: torch.device | str | None = None) -> None:
-        self.split = split
+        self.split, self.graphs = split, graphs
         self.store = GraphStore(graphs, device)
         whole = self.store[torch.arange(len(graphs))]
         self.units = find_units(whole.edge_index, int(whole.num_nodes or 0), whole.batch, len(graphs))
@@ -45,6 +45,10 @@ class Instances:
         of_edge = torch.where(of_edge < 0, -1, of_edge + (ptr[:-1] - self.units.ptr[ids])[column_owner])
         pair = self.units.pair[:, rows] + (batch.ptr[:-1] - self._node_ptr[ids])[owner]
         return batch, Units(of_edge, pair, owner, ptr)
+
+    def some(self, ids: Tensor) -> "Instances":
+        """These instances alone."""
+        return Instances(self.split, [self.graphs[place] for place in ids.tolist()], self._node_ptr.device)
 
     def chunks(self, ids: Tensor, max_edges: int = MAX_EDGES) -> list[Tensor]:
         """`ids` in pieces of at most so many edges (a larger graph stands alone)."""
@@ -75,3 +79,16 @@ class Instances:
     def log_probs(self, ids: Tensor, removed: Tensor) -> Tensor:
         """log p [v, C] of copies with units removed."""
         return self.without(ids, removed, lambda done: self.split.log_probs(done.output))
+
+
+def node_inputs(done: Pass, batch: Data, inputs: str) -> Tensor:
+    """What the mask network reads of every node, [nodes, D].
+
+    "last": the output of the last message-passing layer, as in the paper. "all": the outputs of all layers, the same
+    with length 1 (networks often normalise or saturate after a layer), and the node's features.
+    """
+    if inputs == "last":
+        return done.layers[-1]
+    unit = [nn.functional.normalize(layer, dim=1) for layer in done.layers]
+    features = [batch.x] if isinstance(batch.x, Tensor) and batch.x.is_floating_point() else []
+    return torch.cat([*done.layers, *unit, *features], 1)

@@ -1,0 +1,225 @@
+"""Decision regions: convex polytopes that hold many instances of one predicted class and hardly any other.
+
+    max_{P ⊆ H̃} g(P, c)   s.t.   h(P, c) ≤ δ = h(H̃, c)                                             (1, 4)
+    D_c ← D_c \\ r(P, c), until D_c is empty                                                          (peeling)
+    x ∈ r(P, c)   ⇔   s_i B_i(x) > 0 for all i ∈ P                                 s_i = ±1
+
+x [n, d]; H̃ = the boundaries between c and another class; a region is rows [p] of the boundaries and signs [p]. For
+losses over instances of different regions they are padded to [R, P_max], and boundaries are divided by a scale, half
+the median |B_i| of the members covered, as σ(B) is flat where |B| is in the tens.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from rcexplainer.core.boundaries import LinearBoundaries, check_embeddings
+from rcexplainer.core.cover import EPSILON, Cover, peel
+from rcexplainer.errors import RCExplainerError
+
+_CELLS = 2**24  # numbers at a time where instances meet boundaries or regions: 64 MB of floats
+_SHOWN = 5  # regions of a class in the printed table
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionRegion:
+    """r(P, c). `covered` counts the members that no region before it covers."""
+
+    label: int
+    rows: Tensor  # [p] long
+    signs: Tensor  # [p] ±1
+    covered: int
+    intruders: int
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """The regions of all classes, each class's in the order of peeling."""
+
+    boundaries: LinearBoundaries
+    regions: tuple[DecisionRegion, ...]
+    scale: Tensor  # [R, P_max]
+
+    @classmethod
+    def fit(
+        cls,
+        boundaries: LinearBoundaries,
+        embeddings: Tensor,
+        predictions: Tensor,
+        *,
+        epsilon: float = EPSILON,
+        weights: Tensor | None = None,
+        scaled: bool = True,
+    ) -> "Regions":
+        """`predictions` [n]: the classes predicted, never labels. `weights` [n] > 0: what each instance counts in g,
+        such as the confidence of its prediction. `scaled=False` leaves the boundaries as they are (scale 1)."""
+        check_embeddings(embeddings)
+        if len(predictions) != len(embeddings) or not len(embeddings):
+            raise RCExplainerError(
+                f"regions need one predicted class for each embedding: got {len(embeddings)} embeddings and "
+                f"{len(predictions)} predictions"
+            )
+        regions: list[DecisionRegion] = []
+        scales: list[Tensor] = []
+        for label in sorted(set(predictions.tolist())):
+            rows = boundaries.candidates(label)
+            candidates = boundaries.select(rows)
+            members, others = ((predictions == label) == own for own in (True, False))
+            covers = peel(
+                _sides(candidates, embeddings, members.nonzero().flatten()),
+                _sides(candidates, embeddings, others.nonzero().flatten()),
+                epsilon,
+                None if weights is None else weights[members],
+            )
+            own = embeddings[members]
+            for cover in covers:
+                regions.append(_region(label, rows, cover, embeddings.dtype))
+                distances = candidates.select(cover.rows)(own[cover.covered]).abs()
+                scales.append(distances.median(0).values / 2 if scaled else torch.ones_like(distances[0]))
+        # Only where all members lie on a boundary would its scale be 0.
+        scale = _pad(scales, 1.0).clamp_min(torch.finfo(embeddings.dtype).eps)
+        return cls(boundaries, tuple(regions), scale)
+
+    def __len__(self) -> int:
+        return len(self.regions)
+
+    @cached_property
+    def labels(self) -> Tensor:
+        """[R] the class of each region."""
+        return torch.tensor([region.label for region in self.regions], device=self.scale.device)
+
+    @cached_property
+    def rows(self) -> Tensor:
+        """[R, P_max], padded with 0."""
+        return _pad([region.rows for region in self.regions], 0)
+
+    @cached_property
+    def signs(self) -> Tensor:
+        """[R, P_max], padded with 0."""
+        return _pad([region.signs for region in self.regions], 0)
+
+    @cached_property
+    def valid(self) -> Tensor:
+        """[R, P_max]: which of them are boundaries of the region."""
+        return self.signs != 0
+
+    def margins(self, embeddings: Tensor, region: Tensor) -> Tensor:
+        """s_i B_i(x) / scale_i [n, P_max] for the rows of each instance's region [n]: positive inside, +inf where there
+        is no boundary (so a minimum over them is taken over real ones), as for every row of region −1."""
+        if not len(self.boundaries):
+            return embeddings.new_full((len(embeddings), self.scale.size(1)), torch.inf)
+        values = self.boundaries(embeddings).gather(1, self.rows[region])
+        valid = self.valid[region] & (region >= 0)[:, None]
+        return (values * self.signs[region] / self.scale[region]).masked_fill(~valid, torch.inf)
+
+    @torch.no_grad()
+    def violated(self, embeddings: Tensor, region: Tensor) -> Tensor:
+        """[n] how many boundaries of its region [n] each instance is on the wrong side of; of region −1, none."""
+        counts = torch.zeros_like(region)
+        for part in _parts(len(region) if len(self.boundaries) else 0, len(self.boundaries)):
+            sides = self.boundaries(embeddings[part]).gather(1, self.rows[region[part]]) > 0
+            outside = (sides != (self.signs > 0)[region[part]]) & self.valid[region[part]]
+            counts[part] = outside.sum(1) * (region[part] >= 0)
+        return counts
+
+    def contains(self, embeddings: Tensor, region: Tensor) -> Tensor:
+        """[n] whether each instance lies in its region [n]; nobody lies in region −1."""
+        return (self.violated(embeddings, region) == 0) & (region >= 0)
+
+    def assign(self, embeddings: Tensor, predictions: Tensor) -> Tensor:
+        """[n] for each instance the region of its predicted class with the fewest violated boundaries (a tie: the one
+        peeled first), or −1 where no instance of that class was seen."""
+        check_embeddings(embeddings)
+        region = torch.full_like(predictions, -1)
+        for label in sorted(set(self.labels.tolist())):
+            own = (self.labels == label).nonzero().flatten()
+            instances = (predictions == label).nonzero().flatten()
+            region[instances] = own[self._fewest_violated(embeddings, instances, own)]
+        return region
+
+    @torch.no_grad()
+    def _fewest_violated(self, embeddings: Tensor, instances: Tensor, own: Tensor) -> Tensor:
+        """For each of the instances the place in `own` of the region with the fewest violated boundaries."""
+        valid, signs = self.valid[own], self.signs[own]
+        used, place = torch.unique(self.rows[own][valid], return_inverse=True)
+        # Outside a row of sign + is who has B ≤ 0: 1 − [B > 0]; of sign −, B > 0. So the counts are a product.
+        turn = torch.zeros(len(used), len(own), device=used.device)
+        turn[place, valid.nonzero()[:, 0]] = -signs[valid].float()
+        at_zero = (signs > 0).sum(1).float()
+        boundaries, best = self.boundaries.select(used), torch.zeros_like(instances)
+        for part in _parts(len(instances), max(len(used), len(own))):
+            positive = boundaries(embeddings[instances[part]]) > 0
+            best[part] = torch.addmm(at_zero, positive.float(), turn).argmin(1)
+        return best
+
+    def __str__(self) -> str:
+        lines = [f"{'class':>5}  {'boundaries':>10}  {'covered':>9}  {'intruders':>9}"]
+        for label in dict.fromkeys(region.label for region in self.regions):
+            own = [region for region in self.regions if region.label == label]
+            lines += [
+                f"{label:>5}  {len(region.rows):>10}  {region.covered:>9}  {region.intruders:>9}"
+                for region in own[:_SHOWN]
+            ]
+            if own[_SHOWN:]:
+                rest = sum(region.covered for region in own[_SHOWN:])
+                lines.append(f"{label:>5}  … {len(own) - _SHOWN} more regions, which cover {rest}")
+        return "\n".join(lines)
+
+    def state(self) -> dict[str, Tensor]:
+        """Everything as plain tensors, to be saved."""
+        counts = torch.tensor([[region.covered, region.intruders] for region in self.regions])
+        return {
+            "weight": self.boundaries.weight,
+            "bias": self.boundaries.bias,
+            "classes": self.boundaries.classes,
+            "labels": self.labels,
+            "rows": self.rows,
+            "signs": self.signs,
+            "scale": self.scale,
+            "covered": counts[:, 0].contiguous(),
+            "intruders": counts[:, 1].contiguous(),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Tensor]) -> "Regions":
+        numbers = zip(*(state[name].tolist() for name in ("labels", "covered", "intruders")), strict=True)
+        regions = tuple(
+            DecisionRegion(label, rows[signs != 0], signs[signs != 0], covered, intruders)
+            for (label, covered, intruders), rows, signs in zip(numbers, state["rows"], state["signs"], strict=True)
+        )
+        return cls(LinearBoundaries(state["weight"], state["bias"], state["classes"]), regions, state["scale"])
+
+    def to(self, device: torch.device | str) -> "Regions":
+        return self.from_state({name: tensor.to(device) for name, tensor in self.state().items()})
+
+
+def _region(label: int, rows: Tensor, cover: Cover, dtype: torch.dtype) -> DecisionRegion:
+    signs = torch.where(cover.sides, 1, -1).to(dtype)
+    return DecisionRegion(label, rows[cover.rows], signs, int(cover.covered.sum()), cover.intruders)
+
+
+def _sides(boundaries: LinearBoundaries, embeddings: Tensor, index: Tensor) -> Tensor:
+    """B(x) > 0 [k, m] for the instances of the index."""
+    sides = torch.empty(len(index), len(boundaries), dtype=torch.bool, device=embeddings.device)
+    with torch.no_grad():
+        for part in _parts(len(index), max(len(boundaries), embeddings.size(1))):
+            torch.gt(boundaries(embeddings[index[part]]), 0, out=sides[part])
+    return sides
+
+
+def _parts(length: int, width: int) -> Iterator[slice]:
+    """Slices of so many instances that a matrix of this width stays small."""
+    step = max(1, _CELLS // max(1, width))
+    return (slice(start, start + step) for start in range(0, length, step))
+
+
+def _pad(parts: list[Tensor], value: float) -> Tensor:
+    """[R, P_max], at least one column, so that a minimum over the boundaries exists."""
+    width = max(1, *(len(part) for part in parts))
+    padded = parts[0].new_full((len(parts), width), value)
+    for line, part in zip(padded, parts, strict=True):
+        line[: len(part)] = part
+    return padded

@@ -1,0 +1,30 @@
+"""A search as teacher of the ranking: the network learns the order in which greedy deletion took the units.
+
+    order π = (u_1, …, u_K), found by deleting for real against the region's boundaries
+    L_order = Σ_t w_t [ log Σ_{u not in u_1…u_{t−1}} exp f(u) − f(u_t) ] / Σ_t w_t,   w_t = 1/t
+
+the negative log-likelihood of π under Plackett–Luce: at each step the unit that went next should have the largest
+score of all that were left. Early deletions do most of the work, hence the weights.
+"""
+
+import torch
+from torch import Tensor
+
+
+def order_loss(logits: Tensor, ptr: Tensor, owner: Tensor, order: Tensor) -> Tensor:
+    """L_order [n] from f [units] and π [n, K]: positions within the instance, −1 after the last one."""
+    num_instances, width = order.size(0), int(ptr.diff().max())
+    scores = logits.new_full((num_instances, width), -torch.inf)
+    scores[owner, torch.arange(len(owner), device=owner.device) - ptr[owner]] = logits
+    given = order >= 0
+    chosen = scores.gather(1, order.clamp_min(0)).masked_fill(~given, -torch.inf)
+    rows = torch.arange(num_instances, device=order.device)[:, None].expand_as(order)
+    taken = torch.zeros_like(scores, dtype=torch.bool)
+    taken[rows[given], order[given]] = True
+    # A finite floor instead of −inf keeps the gradient of an empty rest at 0 instead of NaN.
+    rest = scores.masked_fill(taken | scores.isinf(), -1e9).logsumexp(1, keepdim=True)
+    steps = torch.cat([rest, chosen.masked_fill(~given, -1e9).flip(1)], 1)
+    left = torch.logcumsumexp(steps, 1)[:, 1:].flip(1)
+    weight = given / torch.arange(1, order.size(1) + 1, device=order.device)
+    surprise = torch.where(given, left - chosen.masked_fill(~given, 0.0), torch.zeros_like(left))
+    return (weight * surprise).sum(1) / weight.sum(1).clamp_min(1e-9)

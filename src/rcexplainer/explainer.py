@@ -1,0 +1,230 @@
+"""RCExplainer: the whole story on one screen.
+
+fit      graphs → embeddings → boundaries → regions → search → mask network → calibrated scores
+explain  one forward pass for the scores, then a verified counterfactual
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from tqdm.auto import tqdm
+
+from rcexplainer.config import PRESETS, RCConfig, make_config
+from rcexplainer.core.boundaries import sample_boundaries
+from rcexplainer.core.calibration import Calibration, calibrate
+from rcexplainer.core.mask_net import EdgeMaskNet, FactorisedGate
+from rcexplainer.core.regions import Regions
+from rcexplainer.core.search import greedy
+from rcexplainer.core.segments import owners
+from rcexplainer.core.teacher import order_loss
+from rcexplainer.core.training import Epoch, train
+from rcexplainer.errors import RCExplainerError
+from rcexplainer.explaining import FittedExplainer
+from rcexplainer.gnn.calling import Forward
+from rcexplainer.gnn.instances import Instances, node_inputs
+from rcexplainer.gnn.outputs import OutputKind
+from rcexplainer.gnn.split import SplitModel, split_model
+from rcexplainer.gnn.training import seeded
+from rcexplainer.graphs import Graphs, as_graphs
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRCExplainer(FittedExplainer):
+    """An RCExplainer that has been fitted. Its parts are open to be looked at."""
+
+    config: RCConfig = PRESETS["default"]
+    regions: Regions | None = None
+    net: EdgeMaskNet | None = None
+    calibration: Calibration | None = None
+    history: tuple[Epoch, ...] = ()
+
+
+class RCExplainer:
+    """`RCExplainer(**settings).fit(model, graphs)`; settings are the fields of `RCConfig`."""
+
+    def __init__(self, task: str = "graph", preset: str = "default", **settings: Any) -> None:
+        if task != "graph":
+            raise RCExplainerError(f"task {task!r} is not supported yet; graph classification is")
+        self.config = make_config(preset, settings)
+
+    def fit(
+        self,
+        model: nn.Module,
+        graphs: Graphs,
+        *,
+        val: Graphs | None = None,
+        head: str | nn.Module | None = None,
+        forward: Forward | None = None,
+        output: OutputKind | None = None,
+        class_names: Sequence[str] | None = None,
+        seed: int = 0,
+        progress: bool = True,
+    ) -> FittedRCExplainer:
+        """Fit on graphs whose labels are not needed. Without `val`, a seeded tenth is held out for early stopping."""
+        training = as_graphs(graphs)
+        split = split_model(model, training, head, forward, "graph", output)
+        generator = torch.Generator().manual_seed(seed)
+        if val is None:
+            order = torch.randperm(len(training), generator=generator).tolist()
+            held = max(1, len(order) // 10) if len(order) > 1 else 0
+            validation = [training[place] for place in order[:held]] or training
+            training = [training[place] for place in order[held:]]
+        else:
+            validation = as_graphs(val)
+        with split.scope:
+            return self._fit(split, training, validation, tuple(class_names or ()), generator, seed, progress)
+
+    def _fit(
+        self,
+        split: SplitModel,
+        training: list[Any],
+        validation: list[Any],
+        class_names: tuple[str, ...],
+        generator: torch.Generator,
+        seed: int,
+        progress: bool,
+    ) -> FittedRCExplainer:
+        config = self.config
+        known = Known.of(split, training)
+        boundaries = sample_boundaries(
+            lambda x: split.log_probs(split.head(x)),
+            known.embedding,
+            known.label,
+            per_class=config.candidates_per_class,
+            sampler=config.sampler,
+            generator=generator,
+        )
+        if not len(boundaries):
+            raise RCExplainerError(
+                f"the model predicts class {int(known.label[0])} for all {len(training)} graphs: there is no boundary "
+                "to cross; fit on graphs of at least two predicted classes"
+            )
+        regions = Regions.fit(boundaries, known.embedding, known.label, epsilon=config.epsilon)
+        log.info("%s", regions)
+
+        some = torch.randperm(len(training), generator=generator)[: config.teacher_limit].sort().values
+        taught = known.some(some)
+        order = taught.teach(regions, config.teacher_depth, progress)
+        held = Known.of(split, validation)
+        held_order = held.teach(regions, config.teacher_depth, progress)
+
+        with seeded(seed):
+            batch, _ = taught.instances[torch.arange(min(len(some), 512))]
+            done = split.run(batch)
+            nodes = node_inputs(done, batch, config.inputs)
+            gate = FactorisedGate(nodes.size(1), split.embedding_dim, split.num_classes, config.hidden)
+            net = EdgeMaskNet(gate, nodes.size(1), split.embedding_dim)
+            net.standardise(nodes, known.embedding)
+
+        def loss(ids: Tensor, _: float) -> dict[str, Tensor]:
+            logits, units = taught.logits(net, ids, config.inputs)
+            return {"order": order_loss(logits, units.ptr, units.owner, order[ids]).mean()}
+
+        @torch.no_grad()
+        def validate() -> float:
+            logits, units = held.logits(net, torch.arange(len(validation)), config.inputs)
+            return float(order_loss(logits, units.ptr, units.owner, held_order).mean())
+
+        epochs = train(
+            net,
+            loss,
+            validate,
+            torch.arange(len(some)),
+            generator,
+            epochs=config.epochs,
+            lr=config.lr,
+            batch_size=config.batch_size,
+            patience=config.patience,
+        )
+        bar = tqdm(epochs, desc="mask network", total=config.epochs, unit="epoch", disable=not progress)
+        history: list[Epoch] = []
+        for epoch in bar:
+            history.append(epoch)
+            bar.set_postfix(**{name: f"{value:.3f}" for name, value in epoch.terms.items()}, val=f"{epoch.val:.3f}")
+        calibration = held.calibrate(net, config.inputs)
+
+        def scores(instances: Instances, labels: Tensor) -> Tensor:
+            with torch.no_grad():
+                logits = torch.cat(
+                    [
+                        Known(instances, labels, labels).logits(net, ids, config.inputs)[0]
+                        for ids in instances.chunks(torch.arange(len(instances)))
+                    ]
+                )
+            return calibration(logits, labels[instances.units.owner])
+
+        width = training[0].num_node_features
+        return FittedRCExplainer(split, scores, width, class_names, config, regions, net, calibration, tuple(history))
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Instances whose embeddings and predictions are known."""
+
+    instances: Instances
+    embedding: Tensor  # [n, d]
+    label: Tensor  # [n]
+
+    @classmethod
+    def of(cls, split: SplitModel, graphs: list[Any]) -> "Known":
+        instances = Instances(split, graphs)
+        both = instances.passes(lambda done: torch.cat([done.embedding, split.log_probs(done.output)], 1))
+        embedding, log_probs = both.split([split.embedding_dim, split.num_classes], 1)
+        return cls(instances, embedding.contiguous(), log_probs.argmax(1))
+
+    def some(self, ids: Tensor) -> "Known":
+        return Known(self.instances.some(ids), self.embedding[ids], self.label[ids])
+
+    def teach(self, regions: Regions, depth: float, progress: bool) -> Tensor:
+        """The order in which greedy deletion leaves the region, as positions within each instance, [n, K]."""
+        region = regions.assign(self.embedding, self.label)
+        ptr = self.instances.units.ptr
+        parts: list[Tensor] = []
+        for ids in tqdm(torch.arange(len(self.label)).split(256), desc="search", unit="batch", disable=not progress):
+            part = self.instances.some(ids)
+
+            def margin(copies: Tensor, removed: Tensor, ids: Tensor = ids, part: Instances = part) -> Tensor:
+                inside = part.without(copies, removed, lambda done: done.embedding)
+                return regions.margins(inside, region[ids[copies]]).amin(1)
+
+            steps = (part.units.counts * depth).ceil().long()
+            allowed = torch.ones(len(part.units), dtype=torch.bool, device=ptr.device)
+            units = greedy(part.units.ptr, margin, allowed, steps).units
+            parts.append(torch.where(units < 0, -1, units - part.units.ptr[:-1, None]))
+        width = max(part.size(1) for part in parts)
+        return torch.cat([nn.functional.pad(part, (0, width - part.size(1)), value=-1) for part in parts])
+
+    def logits(self, net: EdgeMaskNet, ids: Tensor, inputs: str) -> tuple[Tensor, Any]:
+        """f_θ of the units of these instances, from one forward pass of the GNN."""
+        batch, units = self.instances[ids]
+        with torch.no_grad():
+            done = self.instances.split.run(batch)
+        nodes = node_inputs(done, batch, inputs)
+        return net(nodes, done.embedding, self.label[ids], units.pair, units.owner), units
+
+    @torch.no_grad()
+    def calibrate(self, net: EdgeMaskNet, inputs: str) -> Calibration:
+        """The map from logits to scores, by really deleting."""
+        everything = torch.arange(len(self.label))
+        logits, units = self.logits(net, everything, inputs)
+        rows = self.label[:, None]
+        counts = units.counts.clamp_min(1)
+
+        def probability(removed: Tensor) -> Tensor:
+            return self.instances.log_probs(everything, removed).exp().gather(1, rows).squeeze(1)
+
+        before = probability(torch.zeros(len(logits), dtype=torch.bool))
+
+        def gain(removed: Tensor) -> Tensor:
+            share = removed.new_zeros(len(counts), dtype=logits.dtype).index_add(
+                0, owners(units.ptr), removed.to(logits.dtype)
+            )
+            return before - probability(removed) - share / counts
+
+        return calibrate(logits, self.label, gain, self.instances.split.num_classes)

@@ -1,0 +1,232 @@
+"""Eq. 1, 4, 5 against sets and loops, the optimum of small cases, and what must hold of every region."""
+
+import hypothesis.strategies as st
+import pytest
+import torch
+from hypothesis import given, settings
+from torch import Tensor, nn
+
+from rcexplainer.core.boundaries import LinearBoundaries, at_samples, enumerate_affine, sample_boundaries
+from rcexplainer.core.cover import greedy_cover, peel
+from rcexplainer.core.regions import Regions
+from rcexplainer.errors import RCExplainerError
+from tests.core import literal
+from tests.core.test_boundaries import mlp, points, vee
+
+
+@st.composite
+def sides(draw, max_members: int = 12, max_intruders: int = 12, max_rows: int = 6) -> tuple[Tensor, Tensor]:
+    """Who is on which side: of real hyperplanes in the plane, or of nothing that has a shape."""
+    g, k = draw(st.integers(1, max_members)), draw(st.integers(0, max_intruders))
+    m, seed = draw(st.integers(0, max_rows)), draw(st.integers(0, 2**32))
+    generator = torch.Generator().manual_seed(seed)
+    if draw(st.booleans()):
+        values = torch.randn(g + k, 3, generator=generator) @ torch.randn(3, m, generator=generator)
+    else:
+        values = torch.rand(g + k, m, generator=generator) - draw(st.floats(0.1, 0.9))
+    return values[:g] > 0, values[g:] > 0
+
+
+@given(sides(), st.sampled_from([1e-3, 0.5, 2.0]), st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_the_greedy_cover_is_the_literal_one(case: tuple[Tensor, Tensor], epsilon: float, weighted: bool) -> None:
+    members, intruders = case
+    weights = torch.arange(len(members)) % 4 / 4 + 0.25 if weighted else torch.ones(len(members))
+    cover = greedy_cover(members, intruders, epsilon, weights if weighted else None)
+    plain = members.tolist(), intruders.tolist()
+    chosen = literal.greedy(*plain, epsilon, weights.tolist())
+    assert cover.tolerance == literal.tolerance(*plain, weights.tolist())
+    assert set(cover.covered.nonzero().flatten().tolist()) == literal.in_cell(plain[0], chosen)
+    assert set(cover.intruding.nonzero().flatten().tolist()) == literal.in_cell(plain[1], chosen)
+    needed = literal.without_redundant(*plain, chosen)
+    assert list(zip(cover.rows.tolist(), cover.sides.tolist(), strict=True)) == list(needed.items())
+
+
+@given(sides(max_members=40, max_intruders=40, max_rows=12))
+@settings(max_examples=200, deadline=None)
+def test_what_holds_of_every_cover(case: tuple[Tensor, Tensor]) -> None:
+    members, intruders = case
+    done = torch.zeros(len(members), dtype=torch.bool)
+    for cover in peel(members, intruders):
+        remaining = members[~done]
+        inside = (members[:, cover.rows] == cover.sides).all(1)
+        assert torch.equal(cover.covered, inside & ~done)
+        assert torch.equal(cover.intruding, (intruders[:, cover.rows] == cover.sides).all(1))
+        assert cover.intruders == cover.intruding.sum() <= cover.tolerance
+        assert cover.tolerance == literal.tolerance(remaining.tolist(), intruders.tolist(), [1.0] * len(remaining))
+        assert cover.covered.any()
+        done |= cover.covered
+    assert done.all()
+
+
+def test_how_far_the_greedy_cover_is_from_the_optimum(capsys: pytest.CaptureFixture[str]) -> None:
+    shares = []
+    for seed in range(60):
+        generator = torch.Generator().manual_seed(seed)
+        x = torch.randn(40, 2, generator=generator)
+        x[:20] += torch.tensor([1.5, 0.0])
+        values = x @ torch.randn(2, 7, generator=generator) + 0.7 * torch.randn(7, generator=generator)
+        members, intruders = values[:20] > 0, values[20:] > 0
+        best = literal.optimum(members.tolist(), intruders.tolist())
+        shares.append(int(greedy_cover(members, intruders).covered.sum()) / best)
+    mean = sum(shares) / len(shares)
+    with capsys.disabled():
+        exact = sum(share == 1 for share in shares)
+        print(f"\ngreedy cover: {mean:.3f} of the optimum, exact in {exact} of 60")  # noqa: T201
+    assert min(shares) > 0.5
+    assert mean > 0.9
+
+
+def test_the_regions_of_the_v() -> None:
+    """Above the V is convex: one region with both arms. Below it is not: one region for each arm."""
+    x = points(400).float()
+    predictions = vee(x).argmax(1)
+    boundaries = sample_boundaries(vee, x, predictions)
+    assert len(boundaries) == 2
+    regions = Regions.fit(boundaries, x, predictions)
+    above = [region for region in regions.regions if region.label == 0]
+    below = [region for region in regions.regions if region.label == 1]
+    assert [(len(region.rows), region.covered, region.intruders) for region in above] == [
+        (2, int((predictions == 0).sum()), 0)
+    ]
+    assert all(region.intruders == 0 for region in below)
+    assert len(below) == 2
+    lines = str(regions).splitlines()
+    assert lines[0].split() == ["class", "boundaries", "covered", "intruders"]
+    assert lines[1].split() == ["0", "2", str(above[0].covered), "0"]
+
+
+def test_a_linear_head_has_one_region_for_each_class() -> None:
+    torch.manual_seed(0)
+    head, x = nn.Linear(3, 4).double(), points(600, 3)
+    predictions = head(x).argmax(1)
+    regions = Regions.fit(enumerate_affine(head, 3, torch.float64), x, predictions)
+    assert regions.labels.tolist() == [0, 1, 2, 3]
+    assert all(region.intruders == 0 for region in regions.regions)
+    assert [region.covered for region in regions.regions] == predictions.bincount().tolist()
+    for region in regions.regions:  # rows of this class alone, turned to its side
+        pairs = regions.boundaries.classes[region.rows]
+        assert (pairs == region.label).any(1).all()
+        assert torch.equal(region.signs > 0, pairs[:, 0] == region.label)
+    outside = points(300, 3, seed=2) * 3
+    assert torch.equal(regions.labels[regions.assign(outside, head(outside).argmax(1))], head(outside).argmax(1))
+
+
+@given(st.integers(0, 2**32), st.integers(1, 6), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_what_holds_of_all_regions(seed: int, classes: int, weighted: bool) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.randn(120, 3, generator=generator, dtype=torch.float64)
+    predictions = torch.randint(classes, (120,), generator=generator)
+    predictions[(x[:, 0] > 0) & (x[:, 1] > 0)] = 0
+    head = mlp(nn.ReLU(), width=3, classes=6)
+    boundaries = at_samples(head, x[:30]).merged()
+    weights = torch.rand(120, generator=generator) + 0.1 if weighted else None
+    regions = Regions.fit(boundaries, x, predictions, weights=weights)
+    assigned = regions.assign(x, predictions)
+    assert (assigned >= 0).all()
+    assert torch.equal(regions.labels[assigned], predictions)
+    assert regions.contains(x, assigned).all()
+    assert sum(region.covered for region in regions.regions) == 120
+    for label in range(classes):
+        first = next((i for i, region in enumerate(regions.regions) if region.label == label), None)
+        if first is not None:
+            inside = regions.contains(x, torch.full((120,), first))
+            assert regions.regions[first].covered == int((inside & (predictions == label)).sum())
+            assert regions.regions[first].intruders == int((inside & (predictions != label)).sum())
+    margins = regions.margins(x, assigned)
+    assert (margins >= 0).all()
+    assert torch.equal(margins.isinf(), ~regions.valid[assigned])
+
+
+def fitted(**settings: object) -> tuple[Regions, Tensor, Tensor]:
+    head, x = mlp(nn.ReLU()), points(300)
+    predictions = head(x).argmax(1)
+    return Regions.fit(sample_boundaries(head, x, predictions), x, predictions, **settings), x, predictions
+
+
+def test_assignment_is_the_fewest_violated() -> None:
+    regions, _, _ = fitted()
+    x = points(200, seed=5) * 2
+    predictions = torch.arange(200) % 4  # whatever the head says of them; class 3 was never seen
+    assigned, counts = regions.assign(x, predictions), []
+    for region in regions.regions:
+        values = regions.boundaries.select(region.rows)(x)
+        counts.append(((values > 0) != (region.signs > 0)).sum(1))
+    for i in range(200):
+        own = [(int(counts[r][i]), r) for r in range(len(regions)) if regions.labels[r] == predictions[i]]
+        assert int(assigned[i]) == (min(own)[1] if own else -1)
+        if own:
+            assert int(regions.violated(x, assigned)[i]) == min(own)[0]
+    unseen = predictions == 3
+    assert regions.margins(x, assigned)[unseen].isinf().all()
+    assert not regions.contains(x, assigned)[unseen].any()
+
+
+def test_margins_and_scale() -> None:
+    regions, x, predictions = fitted()
+    assigned = regions.assign(x, predictions)
+    margins = regions.margins(x, assigned)
+    for i in range(0, 300, 37):
+        region = regions.regions[int(assigned[i])]
+        b = regions.boundaries.select(region.rows)(x[i : i + 1])[0] * region.signs
+        assert torch.allclose(margins[i, : len(b)], b / regions.scale[assigned[i], : len(b)])
+    # Half the median of the covered: so the median margin of those a region was made for is 2.
+    assert torch.allclose(margins[assigned == 0].median(0).values[regions.valid[0]], torch.tensor(2.0).double())
+    unscaled, _, _ = fitted(scaled=False)
+    assert (unscaled.scale == 1).all()
+    (gradient,) = torch.autograd.grad(regions.margins(x.requires_grad_(), assigned).amin(1).sum(), x)
+    assert gradient.isfinite().all()
+
+
+def test_state_and_back() -> None:
+    regions, x, predictions = fitted()
+    again = Regions.from_state(regions.state())
+    assert str(again) == str(regions)
+    assert all(
+        torch.equal(one, other) for one, other in zip(again.state().values(), regions.state().values(), strict=True)
+    )
+    assert torch.equal(again.assign(x, predictions), regions.assign(x, predictions))
+    assert len(again.to("cpu")) == len(regions)
+
+
+@pytest.mark.parametrize("boundaries", ["none", "some"])
+def test_one_class_only_is_one_region_without_boundaries(boundaries: str) -> None:
+    x = points(50)
+    rows = at_samples(mlp(nn.ReLU()), x) if boundaries == "some" else LinearBoundaries(
+        x[:0], x[:0, 0], torch.empty(0, 2, dtype=torch.long)
+    )  # fmt: skip
+    regions = Regions.fit(rows, x, torch.ones(50, dtype=torch.long))
+    assert [(region.label, len(region.rows), region.covered) for region in regions.regions] == [(1, 0, 50)]
+    assert regions.contains(x, regions.assign(x, torch.ones(50, dtype=torch.long))).all()
+    assert regions.margins(x, torch.zeros(50, dtype=torch.long)).amin(1).isinf().all()
+    assert regions.assign(x[:2], torch.tensor([1, 7])).tolist() == [0, -1]
+    assert str(Regions.from_state(regions.state())) == str(regions)
+
+
+def test_a_class_with_one_instance() -> None:
+    x = torch.tensor([[0.0, 5.0], [1.0, 0.0], [-1.0, -1.0], [2.0, -3.0]])
+    predictions = vee(x).argmax(1)
+    assert predictions.tolist() == [0, 1, 1, 1]
+    regions = Regions.fit(at_samples(vee, x).merged(), x, predictions)
+    assert regions.regions[0].covered == 1
+    assert regions.regions[0].intruders == 0
+    assert regions.assign(x, predictions)[0] == 0
+
+
+def test_bad_input() -> None:
+    regions, x, predictions = fitted()
+    broken = x.clone()
+    broken[7] = torch.nan
+    with pytest.raises(
+        RCExplainerError, match=r"1 of 300 embeddings contain NaN or infinite values, the first in row 7"
+    ):
+        Regions.fit(regions.boundaries, broken, predictions)
+    with pytest.raises(RCExplainerError, match="NaN"):
+        regions.assign(broken, predictions)
+    with pytest.raises(RCExplainerError, match="got 300 embeddings and 299 predictions"):
+        Regions.fit(regions.boundaries, x, predictions[1:])
+    with pytest.raises(RCExplainerError, match="must be positive"):
+        Regions.fit(regions.boundaries, x, predictions, weights=torch.zeros(300))
+    with pytest.raises(RCExplainerError, match="no members"):
+        greedy_cover(torch.zeros(0, 2, dtype=torch.bool), torch.zeros(0, 2, dtype=torch.bool))
