@@ -101,7 +101,7 @@ def test_train_prints_a_table(capsys):
         (["train", "--dataset", "ba-2motifs", "--lr", "nan"], "lr > 0"),
         (["train", "--dataset", "ba-2motifs", "--device", "meta"], "device 'meta' cannot be used"),
         (["train", "--dataset", "ba-2motifs", "--out", "/proc/nowhere"], "/proc/nowhere"),
-        (["bench", "everything"], "unknown benchmark 'everything'; known: import"),
+        (["bench", "everything"], "unknown benchmark 'everything'; known: import, regions"),
     ],
 )
 def test_mistakes_are_one_line_and_exit_code_2(capsys, arguments, message):

@@ -21,6 +21,7 @@ class GraphStore:
     """`store[ids]` is the `Batch` of these graphs, with every tensor attribute that all of them carry."""
 
     def __init__(self, graphs: Sequence[Data], device: torch.device | str | None = None) -> None:
+        device = device or graphs[0].edge_index.device
         shared = set.intersection(*(set(graph.keys()) for graph in graphs)) - {"num_nodes", "batch", "ptr"}
         plain = [Data(**{key: graph[key] for key in shared}, num_nodes=graph.num_nodes) for graph in graphs]
         joined, slices, _ = collate(Data, plain, increment=False, add_batch=False)

@@ -140,8 +140,10 @@ def train(
 
 @app.command()
 def bench(
-    what: Annotated[str, typer.Argument(help="import: what `import rcexplainer` costs.")],
-    repeats: Annotated[int, typer.Option(min=1, help="How often each is measured; the median counts.")] = 5,
+    what: Annotated[
+        str, typer.Argument(help="import: what `import rcexplainer` costs; regions: a million embeddings.")
+    ],
+    repeats: Annotated[int, typer.Option(min=1, help="How often each is measured; the median counts.")] = 3,
     as_json: Json = False,
 ) -> None:
     """Measure speed on this machine."""
@@ -150,7 +152,7 @@ def bench(
     if what not in BENCHMARKS:
         raise RCExplainerError(f"unknown benchmark {what!r}; known: {', '.join(BENCHMARKS)}")
     rows = BENCHMARKS[what](repeats)
-    _show(rows, rows, "medians, each in a fresh process", as_json)
+    _show(rows, rows, f"medians of {repeats}", as_json)
 
 
 @app.command()

@@ -108,18 +108,22 @@ class RCExplainer:
         regions = Regions.fit(boundaries, known.embedding, known.label, epsilon=config.epsilon)
         log.info("%s", regions)
 
-        some = torch.randperm(len(training), generator=generator)[: config.teacher_limit].sort().values
+        some = (
+            torch.randperm(len(training), generator=generator)[: config.teacher_limit]
+            .sort()
+            .values.to(known.label.device)
+        )
         taught = known.some(some)
         order = taught.teach(regions, config.teacher_depth, progress)
         held = Known.of(split, validation)
         held_order = held.teach(regions, config.teacher_depth, progress)
 
         with seeded(seed):
-            batch, _ = taught.instances[torch.arange(min(len(some), 512))]
+            batch, _ = taught.instances[taught.instances.everything[:512]]
             done = split.run(batch)
             nodes = node_inputs(done, batch, config.inputs)
             gate = FactorisedGate(nodes.size(1), split.embedding_dim, split.num_classes, config.hidden)
-            net = EdgeMaskNet(gate, nodes.size(1), split.embedding_dim)
+            net = EdgeMaskNet(gate, nodes.size(1), split.embedding_dim).to(nodes.device)
             net.standardise(nodes, known.embedding)
 
         def loss(ids: Tensor, _: float) -> dict[str, Tensor]:
@@ -128,14 +132,14 @@ class RCExplainer:
 
         @torch.no_grad()
         def validate() -> float:
-            logits, units = held.logits(net, torch.arange(len(validation)), config.inputs)
+            logits, units = held.logits(net, held.instances.everything, config.inputs)
             return float(order_loss(logits, units.ptr, units.owner, held_order).mean())
 
         epochs = train(
             net,
             loss,
             validate,
-            torch.arange(len(some)),
+            taught.instances.everything,
             generator,
             epochs=config.epochs,
             lr=config.lr,
@@ -154,7 +158,7 @@ class RCExplainer:
                 logits = torch.cat(
                     [
                         Known(instances, labels, labels).logits(net, ids, config.inputs)[0]
-                        for ids in instances.chunks(torch.arange(len(instances)))
+                        for ids in instances.chunks(instances.everything)
                     ]
                 )
             return calibration(logits, labels[instances.units.owner])
@@ -186,7 +190,7 @@ class Known:
         region = regions.assign(self.embedding, self.label)
         ptr = self.instances.units.ptr
         parts: list[Tensor] = []
-        for ids in tqdm(torch.arange(len(self.label)).split(256), desc="search", unit="batch", disable=not progress):
+        for ids in tqdm(self.instances.everything.split(256), desc="search", unit="batch", disable=not progress):
             part = self.instances.some(ids)
 
             def margin(copies: Tensor, removed: Tensor, ids: Tensor = ids, part: Instances = part) -> Tensor:
@@ -211,7 +215,7 @@ class Known:
     @torch.no_grad()
     def calibrate(self, net: EdgeMaskNet, inputs: str) -> Calibration:
         """The map from logits to scores, by really deleting."""
-        everything = torch.arange(len(self.label))
+        everything = self.instances.everything
         logits, units = self.logits(net, everything, inputs)
         rows = self.label[:, None]
         counts = units.counts.clamp_min(1)
@@ -219,7 +223,7 @@ class Known:
         def probability(removed: Tensor) -> Tensor:
             return self.instances.log_probs(everything, removed).exp().gather(1, rows).squeeze(1)
 
-        before = probability(torch.zeros(len(logits), dtype=torch.bool))
+        before = probability(torch.zeros_like(logits, dtype=torch.bool))
 
         def gain(removed: Tensor) -> Tensor:
             share = removed.new_zeros(len(counts), dtype=logits.dtype).index_add(

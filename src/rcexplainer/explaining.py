@@ -145,7 +145,7 @@ class FittedExplainer:
         probabilities = log_probs.exp().cpu()
         cases: Sequence[Counterfactual | None] = [None] * len(graphs)
         if found is not None:
-            after = instances.log_probs(torch.arange(len(graphs)), found.removed).exp().cpu()
+            after = instances.log_probs(instances.everything, found.removed).exp().cpu()
             removed = units.to_edges(found.removed, False).split(sizes)
             cases = [
                 Counterfactual(

@@ -49,7 +49,7 @@ def train(
     for number in range(epochs):
         net.train()
         sums: dict[str, float] = {}
-        shuffled = train_ids[torch.randperm(len(train_ids), generator=generator)]
+        shuffled = train_ids[torch.randperm(len(train_ids), generator=generator).to(train_ids.device)]
         for ids in torch.split(shuffled, batch_size):
             terms = loss(ids, done / steps)
             total = torch.stack(list(terms.values())).sum()

@@ -2,12 +2,23 @@
 
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
+import torch
+from torch import nn
 
-def import_cost(repeats: int) -> list[dict[str, Any]]:
+from rcexplainer.core.boundaries import sample_boundaries
+from rcexplainer.core.regions import Regions
+from rcexplainer.gnn.training import seeded
+
+Rows = list[dict[str, Any]]
+
+
+def import_cost(repeats: int) -> Rows:
     """Seconds to import torch, then torch_geometric, then rcexplainer, each on top of the one before."""
     code = """
 import time
@@ -16,17 +27,55 @@ import torch; marks.append(time.perf_counter())
 import torch_geometric; marks.append(time.perf_counter())
 import rcexplainer; marks.append(time.perf_counter())
 rcexplainer.datasets, rcexplainer.gnn; marks.append(time.perf_counter())
-print(*(late - early for early, late in zip(marks, marks[1:])))
+print(*marks)
 """
-    runs = [
-        [float(second) for second in subprocess.check_output([sys.executable, "-W", "ignore", "-c", code]).split()]
-        for _ in range(repeats)
-    ]
+    runs: list[list[float]] = []
+    for _ in range(repeats):
+        out = subprocess.check_output([sys.executable, "-W", "ignore", "-c", code])
+        marks = [float(mark) for mark in out.split()]
+        runs.append([late - early for early, late in pairwise(marks)])
     names = ("torch", "torch_geometric", "rcexplainer", "its parts, when first used")
+    columns = zip(*runs, strict=True)
     return [
-        {"import": name, "seconds more": round(median(column), 4)}
-        for name, column in zip(names, zip(*runs, strict=True), strict=True)
+        {"import": name, "seconds more": round(median(column), 4)} for name, column in zip(names, columns, strict=True)
     ]
 
 
-BENCHMARKS: dict[str, Callable[[int], list[dict[str, Any]]]] = {"import": import_cost}
+def regions_cost(repeats: int) -> Rows:
+    """Decision regions of a million embeddings: a mixture of ten Gaussians in 32 dimensions, a random ReLU head.
+
+    The wider the Gaussians, the more they overlap and the more regions are needed to cover every instance.
+    """
+    return [_regions_cost(noise, repeats) for noise in (0.5, 1.0)]
+
+
+def _regions_cost(
+    noise: float, repeats: int, instances: int = 1_000_000, dim: int = 32, classes: int = 10
+) -> dict[str, Any]:
+    import resource  # not on Windows
+
+    generator = torch.Generator().manual_seed(0)
+    centres = 4 * torch.randn(classes, dim, generator=generator)
+    x = centres[torch.randint(classes, (instances,), generator=generator)]
+    x += noise * torch.randn(instances, dim, generator=generator)
+    with seeded(0):
+        head = nn.Sequential(nn.Linear(dim, 64), nn.ReLU(), nn.Linear(64, classes))
+    with torch.no_grad():
+        predictions = torch.cat([head(part).argmax(1) for part in x.split(1 << 16)])
+    boundaries = sample_boundaries(head, x, predictions, per_class=200 // classes, generator=generator)
+    seconds: list[float] = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        regions = Regions.fit(boundaries, x, predictions)
+        seconds.append(time.perf_counter() - start)
+    return {
+        "embeddings": instances,
+        "spread": noise,
+        "boundaries": len(boundaries),
+        "regions": len(regions),
+        "seconds": round(median(seconds), 1),
+        "peak GB": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 2),
+    }
+
+
+BENCHMARKS: dict[str, Callable[[int], Rows]] = {"import": import_cost, "regions": regions_cost}

@@ -31,6 +31,11 @@ class Instances:
         sizes = torch.bincount(whole.batch[whole.edge_index[0]], minlength=len(graphs))
         self._edge_ptr = torch.cat([sizes.new_zeros(1), sizes.cumsum(0)])
 
+    @property
+    def everything(self) -> Tensor:
+        """The positions of all instances."""
+        return torch.arange(len(self), device=self._node_ptr.device)
+
     def __len__(self) -> int:
         return len(self.store)
 
@@ -61,8 +66,7 @@ class Instances:
     @torch.no_grad()
     def passes(self, read: Callable[[Pass], Tensor]) -> Tensor:
         """What `read` takes from a run of the model over every instance, in order."""
-        everything = torch.arange(len(self))
-        return torch.cat([read(self.split.run(self.store[ids])) for ids in self.chunks(everything)])
+        return torch.cat([read(self.split.run(self.store[ids])) for ids in self.chunks(self.everything)])
 
     @torch.no_grad()
     def without(self, ids: Tensor, removed: Tensor, read: Callable[[Pass], Tensor]) -> Tensor:

@@ -3,6 +3,7 @@
 import copy
 import logging
 import math
+import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -117,10 +118,20 @@ def train_gnn(
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Inside: torch's random numbers follow from `seed`; the caller's own stream is left where it was."""
+    """Inside: torch's random numbers follow from `seed`, and sums on a GPU are taken in a fixed order.
+
+    The caller's own stream and settings are left as they were.
+    """
+    # cuBLAS is repeatable only with a workspace of its own, and reads this when it is first used.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    fixed, warned = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        yield
+        torch.use_deterministic_algorithms(True, warn_only=True)
+        try:
+            yield
+        finally:
+            torch.use_deterministic_algorithms(fixed, warn_only=warned)
 
 
 def usable_device(name: torch.device | str | None) -> torch.device:

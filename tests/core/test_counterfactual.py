@@ -1,0 +1,315 @@
+"""Counterfactuals on models that are tables: every prefix is tried, nothing is claimed that was not asked."""
+
+import hypothesis.strategies as st
+import pytest
+import torch
+from hypothesis import given, settings
+from torch import Tensor
+
+from rcexplainer.core.counterfactual import Found, Question, greedy_search, prefix_search, prune
+from tests.core.test_search import Removed, SetFunctions
+
+ALL = frozenset[int]()
+
+
+class Rule:
+    """Two classes; class 0 with log-probability `value(removed)` of one instance with `size` units, 1 if above ½."""
+
+    def __init__(self, size: int, value) -> None:
+        self.size, self.value = size, value
+
+    def __call__(self, instances: Tensor, removed: Tensor) -> Tensor:
+        rows = removed.reshape(len(instances), self.size)
+        p = torch.tensor([self.value(frozenset(row.nonzero().flatten().tolist())) for row in rows], dtype=torch.float)
+        return torch.stack([p, 1 - p], 1).log()
+
+
+def ask(size: int, value, search=prefix_search, *, allowed=None, **settings) -> tuple[Removed, bool, bool]:
+    """Search in one instance whose ranking is 0, 1, 2, …: (removed, flipped, minimal)."""
+    question = Question(torch.tensor([0, size]), Rule(size, value), torch.tensor([0]), **settings)
+    usable = torch.ones(size, dtype=torch.bool) if allowed is None else torch.tensor(allowed)
+    found = search(question, torch.linspace(1, 0, size), usable)
+    return removed_set(found.removed), bool(found.flipped[0]), bool(found.minimal[0])
+
+
+def removed_set(mask: Tensor) -> Removed:
+    return frozenset(mask.nonzero().flatten().tolist())
+
+
+def flips_at(*lengths: int, otherwise: float = 0.9):
+    """A prediction that depends on nothing but how many units are gone."""
+    return lambda removed: 0.1 if len(removed) in lengths else otherwise
+
+
+def test_the_shortest_flipping_prefix_where_flips_are_not_monotone() -> None:
+    # Bisection over 1 … 8 would look at 4 and find nothing before it; a flip at 7 is there, too.
+    assert ask(16, flips_at(2, 7)) == ({0, 1}, True, True)
+
+
+def test_pruning_goes_on_below_the_shortest_prefix() -> None:
+    needs_1_and_3 = ask(8, lambda removed: 0.2 if {1, 3} <= removed else 0.8)
+    assert needs_1_and_3 == ({1, 3}, True, True)
+
+
+def test_pruning_starts_with_the_lowest_score() -> None:
+    either = ask(8, lambda removed: 0.2 if (removed & {0, 1} and 2 in removed) else 0.8)
+    assert either == ({0, 2}, True, True)
+
+
+def test_nothing_flips_and_the_largest_drop_is_returned() -> None:
+    p = {1: 0.8, 2: 0.6, 3: 0.7, 4: 0.6}
+    assert ask(8, lambda removed: p.get(len(removed), 0.9)) == ({0, 1}, False, False)
+
+
+def test_only_so_many_units_may_go() -> None:
+    late = flips_at(5)
+    assert ask(8, late)[1:] == (False, False)
+    assert ask(8, late, max_share=0.625) == ({0, 1, 2, 3, 4}, True, True)
+    assert ask(8, late, greedy_search)[1:] == (False, False)
+    assert ask(3, flips_at(2))[1:] == (False, False)  # half of three is one
+    assert ask(8, flips_at(1), max_share=0.1) == (set(), False, False)
+    assert ask(4, flips_at(4), max_share=1.0) == ({0, 1, 2, 3}, True, True)
+
+
+def test_only_allowed_units_go() -> None:
+    allowed = [False, True, False, True, True, True, False, True]
+    either = lambda removed: 0.2 if removed & {0, 2, 4} else 0.8  # noqa: E731
+    assert ask(8, either, allowed=allowed) == ({4}, True, True)
+    assert ask(8, either, greedy_search, allowed=allowed) == ({4}, True, True)
+    assert ask(8, lambda removed: 0.2 if 0 in removed else 0.8, greedy_search, allowed=allowed)[1] is False
+    assert ask(8, either, allowed=[False] * 8) == (set(), False, False)
+    assert ask(8, either, greedy_search, allowed=[False] * 8) == (set(), False, False)
+
+
+def test_greedy_goes_on_where_no_prefix_flips() -> None:
+    def value(removed: Removed) -> float:
+        return 0.2 if {0, 9} <= removed else 0.9 - 0.1 * (0 in removed) - 0.05 * (9 in removed)
+
+    assert ask(10, value, prefix_search) == ({0}, False, False)
+    assert ask(10, value, greedy_search) == ({0, 9}, True, True)
+
+
+def test_greedy_takes_a_copy_that_flips_before_one_that_drops_more() -> None:
+    """Three classes: p of the source can be low while it is still the largest, and higher where it is not."""
+
+    def log_probs(instances: Tensor, removed: Tensor) -> Tensor:
+        rows = []
+        for gone in removed.reshape(len(instances), 4):
+            case = removed_set(gone)
+            rows.append([0.40, 0.45, 0.15] if 3 in case else [0.36, 0.32, 0.32] if 2 in case else [0.8, 0.1, 0.1])
+        return torch.tensor(rows).log()
+
+    question = Question(torch.tensor([0, 4]), log_probs, torch.tensor([0]))
+    found = greedy_search(question, torch.tensor([0.9, 0.1, 0.1, 0.1]), torch.ones(4, dtype=torch.bool))
+    assert removed_set(found.removed) == {3}
+    assert found.flipped.item()
+    assert found.minimal.item()
+
+
+def test_greedy_without_a_flip_never_returns_less_than_the_best_prefix() -> None:
+    def value(removed: Removed) -> float:
+        return 0.6 if removed == {0} else 0.9
+
+    assert ask(8, value, prefix_search) == ({0}, False, False)
+    assert ask(8, value, greedy_search) == ({0}, False, False)
+
+
+def test_towards_a_target_class() -> None:
+    """Away from 0 is reached with one unit (class 1), class 2 with two."""
+
+    def log_probs(instances: Tensor, removed: Tensor) -> Tensor:
+        table = torch.tensor([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]])
+        return table[removed.reshape(len(instances), 6).sum(1).clamp_max(2)].log()
+
+    everything = torch.ones(6, dtype=torch.bool)
+    for target, expected in ((None, {0}), (1, {0}), (2, {0, 1})):
+        question = Question(torch.tensor([0, 6]), log_probs, torch.tensor([0]), target=target)
+        for search in (prefix_search, greedy_search):
+            found = search(question, torch.linspace(1, 0, 6), everything)
+            assert removed_set(found.removed) == expected
+            assert (found.flipped.item(), found.minimal.item()) == (True, True)
+
+
+def test_the_target_may_be_what_is_predicted_already() -> None:
+    assert ask(4, flips_at(), target=0) == (set(), True, True)
+
+
+@pytest.mark.parametrize("search", [prefix_search, greedy_search])
+def test_instances_without_units_have_an_empty_answer(search) -> None:
+    ptr = torch.tensor([0, 0, 2, 2])
+    two_ways = SetFunctions([0, 2, 0], seed=0, width=2)
+    question = Question(ptr, two_ways, torch.tensor([0, 1, 0]))
+    found = search(question, torch.tensor([0.5, 0.4]), torch.ones(2, dtype=torch.bool))
+    assert found.flipped[[0, 2]].tolist() == found.minimal[[0, 2]].tolist() == [False, False]
+    alone = Question(ptr[:2], SetFunctions([0], seed=0, width=2), torch.tensor([0]))
+    found = search(alone, torch.empty(0), torch.empty(0, dtype=torch.bool))
+    assert (found.removed.tolist(), found.flipped.tolist(), found.minimal.tolist()) == ([], [False], [False])
+
+
+def test_a_model_that_returns_nan_without_some_edges_is_not_flipped() -> None:
+    """NaN is the largest of all to argmax; it is no class."""
+    broken = {frozenset({0}): float("nan")}
+    for search in (prefix_search, greedy_search):
+        removed, flipped, _ = ask(4, lambda removed: broken.get(removed, 0.9 - 0.1 * len(removed)), search)
+        assert not flipped
+        assert removed == {0, 1}
+
+
+# ---- the literal search
+
+
+def far(row: list[float], source: int, target: int | None) -> float:
+    return row[source] if target is None else row[source] - row[target]
+
+
+def is_flip(row: list[float], source: int, target: int | None) -> bool:
+    predicted = row.index(max(row))
+    return predicted != source if target is None else predicted == target
+
+
+def literal_prefix(row, ranking, most, source, target) -> tuple[set[int], bool]:
+    best: set[int] = set()
+    for length in range(1, min(most, len(ranking)) + 1):
+        prefix = set(ranking[:length])
+        if is_flip(row(prefix), source, target):
+            return prefix, True
+        if not best or far(row(prefix), source, target) < far(row(best), source, target):
+            best = prefix
+    return best, False
+
+
+def literal_greedy_on(row, state, ranking, most, source, target) -> tuple[set[int], bool]:
+    """Go on from `state`; the first flip on the way, or the largest drop on it, the start included."""
+    gone, best = set(state), set(state)
+    for _ in range(most - len(state)):
+        options = sorted(set(ranking) - gone)
+        if not options:
+            break
+
+        def value(unit: int, gone: set[int] = gone) -> tuple[bool, float]:
+            after = row(gone | {unit})
+            return not is_flip(after, source, target), far(after, source, target)
+
+        gone = gone | {min(options, key=value)}
+        if is_flip(row(gone), source, target):
+            return gone, True
+        if not best or far(row(gone), source, target) < far(row(best), source, target):
+            best = gone
+    return best, False
+
+
+def literal_prune(row, state, scores, source, target) -> set[int]:
+    state = set(state)
+    while needless := [unit for unit in sorted(state) if is_flip(row(state - {unit}), source, target)]:
+        state -= {min(needless, key=lambda unit: scores[unit])}
+    return state
+
+
+@st.composite
+def cases(draw) -> tuple[SetFunctions, Question, list[float], list[bool]]:
+    sizes = draw(st.lists(st.integers(0, 6), min_size=1, max_size=4))
+    classes = draw(st.integers(2, 3))
+    model = SetFunctions(sizes, draw(st.integers(0, 2**16)), classes, levels=draw(st.sampled_from([3, 6, 2**10])))
+    plain = model.at
+    # Towards class 0, so that flips are rare enough, and never a tie between classes. Exact in float32, also at −10⁶.
+    tilt = draw(st.sampled_from([0, 0.5, 2]))
+    model.at = lambda i, s: [
+        v / (1 if model.levels < 9 else 512) + (c == 0) * tilt + c / 16 for c, v in enumerate(plain(i, s))
+    ]
+    source = [max(range(classes), key=lambda c: model.at(i, ALL)[c]) for i in range(len(sizes))]
+    question = Question(
+        model.ptr,
+        model,
+        torch.tensor(source),
+        draw(st.none() | st.integers(0, classes - 1)),
+        draw(st.sampled_from([0.0, 0.3, 0.5, 1.0])),
+    )
+    scores = draw(st.lists(st.sampled_from([0.1, 0.25, 0.5, 0.9]), min_size=sum(sizes), max_size=sum(sizes)))
+    allowed = draw(st.lists(st.booleans() | st.just(True), min_size=sum(sizes), max_size=sum(sizes)))
+    return model, question, scores, allowed
+
+
+def parts(case) -> list[tuple]:
+    """For each instance: the model as a function of a set, the ranking of its allowed units, how many may go."""
+    model, question, scores, allowed = case
+    found = []
+    for instance, source in enumerate(question.source.tolist()):
+        units = model.units(instance)
+        ranking = sorted((u for u in units if allowed[u]), key=lambda u: (-scores[u], u))
+        row = lambda removed, instance=instance: model.at(instance, frozenset(removed))  # noqa: E731
+        found.append((row, ranking, int(len(units) * question.max_share), source))
+    return found
+
+
+def check(case, found: Found, expected: list[tuple[set[int], bool]]) -> None:
+    model, question, *_ = case
+    assert found.removed.shape == (int(model.ptr[-1]),)
+    for instance, (removed, flipped) in enumerate(expected):
+        units = model.units(instance)
+        assert removed_set(found.removed) & set(units) == removed
+        assert found.flipped[instance].item() == found.minimal[instance].item() == flipped
+
+
+@given(cases())
+@settings(max_examples=200, deadline=None)
+def test_prefix_search_is_the_literal_one(case) -> None:
+    model, question, scores, allowed = case
+    expected = []
+    for row, ranking, most, source in parts(case):
+        state, flipped = literal_prefix(row, ranking, most, source, question.target)
+        expected.append((literal_prune(row, state, scores, source, question.target) if flipped else state, flipped))
+    check(case, prefix_search(question, torch.tensor(scores), torch.tensor(allowed, dtype=torch.bool)), expected)
+
+
+@given(cases())
+@settings(max_examples=200, deadline=None)
+def test_greedy_search_is_the_literal_one(case) -> None:
+    model, question, scores, allowed = case
+    expected = []
+    for row, ranking, most, source in parts(case):
+        state, flipped = literal_prefix(row, ranking, most, source, question.target)
+        if not flipped:
+            state, flipped = literal_greedy_on(row, state, ranking, most, source, question.target)
+        expected.append((literal_prune(row, state, scores, source, question.target) if flipped else state, flipped))
+    check(case, greedy_search(question, torch.tensor(scores), torch.tensor(allowed, dtype=torch.bool)), expected)
+
+
+@given(cases())
+@settings(max_examples=200, deadline=None)
+def test_what_is_claimed_was_asked(case) -> None:
+    """Flipped and minimal by brute force; and the very copy that is claimed to flip was given to the model."""
+    model, question, scores, allowed = case
+    for search in (prefix_search, greedy_search):
+        model.asked.clear()
+        found = search(question, torch.tensor(scores), torch.tensor(allowed, dtype=torch.bool))
+        asked = set(model.asked)
+        for instance, (row, ranking, most, source) in enumerate(parts(case)):
+            removed = removed_set(found.removed) & set(model.units(instance))
+            assert len(removed) <= most
+            assert removed <= set(ranking)
+            if found.flipped[instance]:
+                assert (instance, removed) in asked
+                assert is_flip(row(removed), source, question.target)
+            if found.minimal[instance]:
+                assert found.flipped[instance]
+                assert not any(is_flip(row(removed - {unit}), source, question.target) for unit in removed)
+
+
+@given(cases())
+@settings(max_examples=100, deadline=None)
+def test_prune_leaves_alone_what_is_not_flipped(case) -> None:
+    model, question, scores, allowed = case
+    state = torch.tensor(allowed, dtype=torch.bool)
+    owner = torch.arange(len(question.source)).repeat_interleave(question.ptr.diff())
+    found = prune(question, torch.tensor(scores), state, torch.zeros(len(question.source), dtype=torch.bool))
+    assert torch.equal(found.removed, state)
+    assert not found.minimal.any()
+    flipped = torch.tensor(
+        [
+            is_flip(row(set(removed_set(state)) & set(model.units(i))), source, question.target)
+            for i, (row, _, _, source) in enumerate(parts(case))
+        ]
+    )
+    found = prune(question, torch.tensor(scores), state, flipped)
+    assert not (found.removed & ~state).any()
+    assert torch.equal(found.removed[~flipped[owner]], state[~flipped[owner]])

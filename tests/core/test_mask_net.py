@@ -1,0 +1,142 @@
+"""Eq. 6: the gates against their formulas, symmetric in the two nodes, at home in any order of units and nodes."""
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from rcexplainer.core.mask_net import ConcatGate, EdgeMaskNet, FactorisedGate
+
+NODES, UNITS, D, WIDTH, CLASSES = 12, 30, 5, 4, 3
+GATES = [FactorisedGate, ConcatGate]
+
+
+def inputs(seed: int = 0) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """z, z_G, label, pair, owner: two instances, of six nodes each."""
+    random = torch.Generator().manual_seed(seed)
+    owner = torch.arange(2).repeat_interleave(UNITS // 2)
+    pair = torch.randint(6, (2, UNITS), generator=random) + 6 * owner
+    z, z_g = torch.randn(NODES, D, generator=random), torch.randn(2, WIDTH, generator=random)
+    return z, z_g, torch.tensor([2, 0]), pair, owner
+
+
+def build(gate_class: type[nn.Module], **settings: int) -> nn.Module:
+    torch.manual_seed(0)
+    gate = gate_class(D, WIDTH, CLASSES, **settings)
+    return gate.requires_grad_(False)
+
+
+def test_the_factorised_gate_is_its_formula() -> None:
+    gate = build(FactorisedGate, hidden=7)
+    nn.init.normal_(gate.bias.weight)
+    z, z_g, label, pair, owner = inputs()
+    u, v, c = gate.add.weight, gate.multiply.weight, gate.context
+    expected = []
+    for unit in range(UNITS):
+        i, j, g = int(pair[0, unit]), int(pair[1, unit]), int(owner[unit])
+        a, o, b = (table.weight[label[g]] for table in (gate.shift, gate.out, gate.bias))
+        hidden = u @ z[i] + u @ z[j] + (v @ z[i]) * (v @ z[j]) + c.weight @ z_g[g] + c.bias + a
+        expected.append(o @ hidden.clamp_min(0) + b[0])
+    torch.testing.assert_close(gate(z, z_g, label, pair, owner), torch.stack(expected))
+
+
+def test_the_concatenating_gate_is_its_formula() -> None:
+    gate = build(ConcatGate, hidden=7)
+    z, z_g, label, pair, owner = inputs()
+    first, _, last = gate.layers
+    expected = []
+    for i, j in pair.T.tolist():
+        ways = [
+            last.weight @ (first.weight @ torch.cat([z[a], z[b]]) + first.bias).clamp_min(0) + last.bias
+            for a, b in ((i, j), (j, i))
+        ]
+        expected.append(sum(ways)[0] / 2)
+    torch.testing.assert_close(gate(z, z_g, label, pair, owner), torch.stack(expected))
+
+
+@pytest.mark.parametrize("gate_class", GATES)
+def test_symmetric_in_the_two_nodes(gate_class: type[nn.Module]) -> None:
+    gate, (z, z_g, label, pair, owner) = build(gate_class), inputs()
+    torch.testing.assert_close(gate(z, z_g, label, pair.flip(0), owner), gate(z, z_g, label, pair, owner))
+
+
+@pytest.mark.parametrize("gate_class", GATES)
+def test_permuting_nodes_or_units_permutes_the_logits(gate_class: type[nn.Module]) -> None:
+    gate, (z, z_g, label, pair, owner) = build(gate_class), inputs()
+    expected = gate(z, z_g, label, pair, owner)
+    nodes, units = torch.randperm(NODES), torch.randperm(UNITS)
+    torch.testing.assert_close(gate(z[nodes], z_g, label, nodes.argsort()[pair], owner), expected)
+    torch.testing.assert_close(gate(z, z_g, label, pair[:, units], owner[units]), expected[units])
+    torch.testing.assert_close(gate(z, z_g.flip(0), label.flip(0), pair, 1 - owner), expected)
+
+
+def test_each_class_reads_with_weights_of_its_own() -> None:
+    gate, (z, z_g, label, pair, owner) = build(FactorisedGate), inputs()
+    before, after = (gate(z, z_g, torch.tensor([c, 0]), pair, owner) for c in (2, 1))
+    assert torch.equal(before[owner == 1], after[owner == 1])
+    assert not torch.allclose(before[owner == 0], after[owner == 0])
+
+
+@pytest.mark.parametrize("gate_class", GATES)
+def test_no_tensor_is_larger_than_the_units_or_the_nodes(gate_class: type[nn.Module]) -> None:
+    """O(|E|): 20,000 nodes would make a matrix of 1.6 GB; the largest thing ever made is [units, hidden]."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    largest = 0
+
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            nonlocal largest
+            out = func(*args, **(kwargs or {}))
+            for value in out if isinstance(out, tuple | list) else (out,):
+                largest = max(largest, value.numel() if isinstance(value, Tensor) else 0)
+            return out
+
+    gate, units = build(gate_class, hidden=8), 5000
+    z, pair = torch.randn(20000, D), torch.randint(20000, (2, units))
+    with Watch():
+        out = gate(z, torch.randn(1, WIDTH), torch.tensor([0]), pair, torch.zeros(units, dtype=torch.long))
+    assert out.shape == (units,)
+    assert largest <= 20000 * max(8, 2 * D)
+
+
+@pytest.mark.parametrize("gate_class", GATES)
+def test_nothing_to_score(gate_class: type[nn.Module]) -> None:
+    empty = torch.empty(2, 0, dtype=torch.long)
+    z, z_g, label, *_ = inputs()
+    assert build(gate_class)(z, z_g, label, empty, empty[0]).shape == (0,)
+
+
+def test_standardised_inputs_have_mean_0_and_spread_1() -> None:
+    seen: list[Tensor] = []
+
+    class Spy(nn.Module):
+        def forward(self, z: Tensor, z_g: Tensor, *_: Tensor) -> Tensor:
+            seen[:] = [z, z_g]
+            return z
+
+    net = EdgeMaskNet(Spy(), D, WIDTH)
+    random = torch.Generator().manual_seed(0)
+    nodes = torch.randn(200, D, generator=random) * torch.tensor([1e-3, 1.0, 10.0, 1e3, 1.0]) + 5
+    instances = torch.randn(50, WIDTH, generator=random) * 3 - 1
+    nothing = torch.empty(0)
+    net(nodes, instances, nothing, nothing, nothing)
+    assert torch.equal(seen[0], nodes)  # as it is, before anything was measured
+    net.standardise(nodes, instances)
+    net(nodes, instances, nothing, nothing, nothing)
+    for values in seen:
+        torch.testing.assert_close(values.mean(0), torch.zeros(values.size(1)), atol=1e-3, rtol=0)
+        torch.testing.assert_close(values.std(0, correction=0), torch.ones(values.size(1)), atol=1e-3, rtol=0)
+    assert {"node_mean", "node_std", "instance_mean", "instance_std"} <= net.state_dict().keys()
+    assert not any(name.endswith(("_mean", "_std")) for name, _ in net.named_parameters())
+
+
+def test_what_is_constant_in_training_neither_divides_by_zero_nor_explodes() -> None:
+    """An atom that no training graph has, a unit that was dead: seen later, it must not drown everything else."""
+    net = EdgeMaskNet(build(FactorisedGate), D, WIDTH)
+    z, z_g, label, pair, owner = inputs()
+    z[:, 0] = 0.0
+    net.standardise(z, z_g)
+    known = net(z, z_g, label, pair, owner)
+    assert known.isfinite().all()
+    z[3, 0] = 1.0
+    assert net(z, z_g, label, pair, owner).abs().max() < 100 * known.abs().max()

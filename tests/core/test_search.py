@@ -1,0 +1,135 @@
+"""Greedy deletion against a literal one, on set functions that have no shape at all."""
+
+import random
+
+import hypothesis.strategies as st
+import pytest
+import torch
+from hypothesis import given, settings
+from torch import Tensor
+
+from rcexplainer.core.search import greedy, toggle_each
+
+Removed = frozenset[int]  # units by their place in the whole
+
+
+class SetFunctions:
+    """For every instance an arbitrary function of the set of units removed, by tables that are filled when asked."""
+
+    def __init__(self, sizes: list[int], seed: int, width: int | None = None, levels: int = 5) -> None:
+        self.ptr = torch.tensor([0, *sizes]).cumsum(0)
+        self.seed, self.width, self.levels = seed, width, levels
+        self.asked: list[tuple[int, Removed]] = []
+
+    def units(self, instance: int) -> range:
+        return range(int(self.ptr[instance]), int(self.ptr[instance + 1]))
+
+    def at(self, instance: int, removed: Removed) -> list[float]:
+        """The same answer to the same question, whatever was asked before; few levels, so that there are ties."""
+        chance = random.Random(f"{self.seed} {instance} {sorted(removed)}")
+        return [chance.randrange(self.levels) / 4 for _ in range(self.width or 1)]
+
+    def __call__(self, instances: Tensor, removed: Tensor) -> Tensor:
+        start, answers = 0, []
+        for instance in instances.tolist():
+            units = self.units(instance)
+            gone = removed[start : start + len(units)].tolist()
+            start += len(units)
+            question = frozenset(unit for unit, out in zip(units, gone, strict=True) if out)
+            self.asked.append((instance, question))
+            answers.append(self.at(instance, question))
+        assert start == len(removed), "one value for each unit of the copies, no more"
+        values = torch.tensor(answers, dtype=torch.float).reshape(len(answers), self.width or 1)
+        return values if self.width else values.squeeze(1)
+
+
+def literal_greedy(
+    value: SetFunctions, allowed: list[bool], steps: list[int], state: list[bool]
+) -> tuple[list[list[int]], list[list[float]]]:
+    """S ← S ∪ {argmin_u value(S ∪ {u})}, one instance after the other, the first of several."""
+    paths, values = [], []
+    for instance, most in enumerate(steps):
+        gone = {unit for unit in value.units(instance) if state[unit]}
+        path, seen = [], []
+        for _ in range(most):
+            options = [unit for unit in value.units(instance) if allowed[unit] and unit not in gone]
+            if not options:
+                break
+            best = min(options, key=lambda unit: value.at(instance, frozenset(gone | {unit}))[0])
+            gone.add(best)
+            path.append(best)
+            seen.append(value.at(instance, frozenset(gone))[0])
+        paths.append(path)
+        values.append(seen)
+    return paths, values
+
+
+def test_greedy_of_a_sum_takes_the_units_in_the_order_of_their_weight() -> None:
+    weights = torch.tensor([1.0, 3.0, 2.0, 5.0, 4.0])
+    ptr = torch.tensor([0, 3, 3, 5])
+
+    def value(instances: Tensor, removed: Tensor) -> Tensor:
+        starts = [int(ptr[i]) for i in instances]
+        sizes = [int(ptr[i + 1] - ptr[i]) for i in instances]
+        parts = removed.split(sizes)
+        return torch.stack(
+            [-(weights[s : s + n] * part).sum() for s, n, part in zip(starts, sizes, parts, strict=True)]
+        )
+
+    found = greedy(ptr, value, torch.ones(5, dtype=torch.bool), torch.tensor([2, 3, 9]))
+    assert found.units[:, :2].tolist() == [[1, 2], [-1, -1], [3, 4]]
+    assert (found.units[:, 2:] == -1).all()
+    assert found.values[0, :2].tolist() == [-3.0, -5.0]
+    assert found.values[2, :2].tolist() == [-5.0, -9.0]
+    assert found.values[:, 2:].isnan().all()
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=4), st.integers(0, 2**16), st.data())
+@settings(max_examples=150, deadline=None)
+def test_greedy_is_the_literal_one(sizes: list[int], seed: int, data: st.DataObject) -> None:
+    value = SetFunctions(sizes, seed)
+    flags = st.lists(st.booleans(), min_size=sum(sizes), max_size=sum(sizes))
+    allowed, state = data.draw(flags), data.draw(st.none() | flags)
+    steps = data.draw(st.lists(st.integers(0, 6), min_size=len(sizes), max_size=len(sizes)))
+    before = None if state is None else torch.tensor(state, dtype=torch.bool)
+    kept = None if before is None else before.clone()
+    found = greedy(value.ptr, value, torch.tensor(allowed, dtype=torch.bool), torch.tensor(steps), before)
+    paths, values = literal_greedy(value, allowed, steps, state or [False] * sum(sizes))
+    assert found.units.shape == found.values.shape == (len(sizes), max(steps))
+    for instance, (path, seen) in enumerate(zip(paths, values, strict=True)):
+        rest = max(steps) - len(path)
+        assert found.units[instance].tolist() == path + [-1] * rest
+        assert found.values[instance, : len(path)].tolist() == seen
+        assert found.values[instance, len(path) :].isnan().all()
+    if before is not None:
+        assert torch.equal(before, kept), "the starting state is the caller's"
+
+
+def test_no_step_asks_nothing() -> None:
+    def never(*_: Tensor) -> Tensor:
+        raise AssertionError
+
+    ptr = torch.tensor([0, 2, 3])
+    nothing = torch.zeros(3, dtype=torch.bool)
+    assert greedy(ptr, never, ~nothing, torch.tensor([0, 0])).units.shape == (2, 0)
+    assert greedy(ptr, never, nothing, torch.tensor([1, 2])).units.tolist() == [[-1, -1], [-1, -1]]
+    assert greedy(ptr, never, ~nothing, torch.tensor([2, 1]), state=~nothing).units.tolist() == [[-1, -1], [-1, -1]]
+    assert greedy(ptr[:1], never, nothing[:0], torch.empty(0, dtype=torch.long)).units.shape == (0, 0)
+
+
+@pytest.mark.parametrize("sizes", [[2, 0, 3], [0, 0, 1], [4]])
+def test_toggle_each_changes_one_unit_of_one_copy(sizes: list[int]) -> None:
+    ptr = torch.tensor([0, *sizes]).cumsum(0)
+    state = torch.arange(sum(sizes)) % 2 == 0
+    units = torch.arange(sum(sizes)).flip(0)
+    instance, removed = toggle_each(ptr, state, units)
+    expected: list[bool] = []
+    for unit, of in zip(units.tolist(), instance.tolist(), strict=True):
+        assert ptr[of] <= unit < ptr[of + 1]
+        expected += [bool(state[u]) != (u == unit) for u in range(int(ptr[of]), int(ptr[of + 1]))]
+    assert removed.tolist() == expected
+
+
+def test_toggle_nothing() -> None:
+    instance, removed = toggle_each(torch.tensor([0, 2]), torch.tensor([True, False]), torch.empty(0, dtype=torch.long))
+    assert len(instance) == len(removed) == 0
