@@ -99,6 +99,7 @@ def test_train_prints_a_table(capsys):
         (["datasets", "--colour"], "No such option"),
         (["datasets", "ba-shapes", "--seed", "-1"], "from 0 to 2³²−1, got -1"),
         (["train", "--dataset", "ba-2motifs", "--lr", "nan"], "lr > 0"),
+        (["train", "--dataset", "ba-2motifs", "--dropout", "1"], "dropout must be in [0, 1), got 1.0"),
         (["train", "--dataset", "ba-2motifs", "--device", "meta"], "device 'meta' cannot be used"),
         (["train", "--dataset", "ba-2motifs", "--out", "/proc/nowhere"], "/proc/nowhere"),
         (["bench", "everything"], "unknown benchmark 'everything'; known: import, regions"),

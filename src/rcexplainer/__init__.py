@@ -4,9 +4,8 @@ What would have had to be missing for this prediction to be different?
 
     import rcexplainer as rc
 
-    data = rc.datasets.load("ba-2motifs")
-    trained = rc.gnn.train_gnn(rc.gnn.gnn_config("paper", data.num_features, data.num_classes), data.graphs, data.split)
-    split = rc.gnn.split_model(trained.model, data.graphs)
+    fitted = rc.RCExplainer().fit(model, graphs)
+    explanation = fitted.explain(graph)
 
 The names below are loaded when they are first used, so importing the package costs next to nothing.
 """
@@ -15,15 +14,42 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rcexplainer import datasets, errors, gnn
+    from rcexplainer import baselines, datasets, errors, gnn, metrics
+    from rcexplainer.config import RCConfig
+    from rcexplainer.explainer import FittedRCExplainer, RCExplainer
+    from rcexplainer.explanation import Counterfactual, Explanation, Failure
 
 __version__ = "0.1.0"
-__all__ = ["datasets", "errors", "gnn"]
+
+PARTS = ("baselines", "datasets", "errors", "gnn", "metrics")
+NAMES = {
+    "RCConfig": "config",
+    "RCExplainer": "explainer",
+    "FittedRCExplainer": "explainer",
+    "Explanation": "explanation",
+    "Counterfactual": "explanation",
+    "Failure": "explanation",
+}
+__all__ = [
+    "Counterfactual",
+    "Explanation",
+    "Failure",
+    "FittedRCExplainer",
+    "RCConfig",
+    "RCExplainer",
+    "baselines",
+    "datasets",
+    "errors",
+    "gnn",
+    "metrics",
+]
 
 
 def __getattr__(name: str) -> object:
-    if name in __all__:
+    if name in PARTS:
         return import_module(f"rcexplainer.{name}")
+    if name in NAMES:
+        return getattr(import_module(f"rcexplainer.{NAMES[name]}"), name)
     raise AttributeError(f"module 'rcexplainer' has no attribute {name!r}; it has {', '.join(__all__)}")
 
 

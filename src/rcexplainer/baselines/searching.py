@@ -1,0 +1,78 @@
+"""The floor and the references: random order, single-edge occlusion, greedy deletion.
+
+    Random           a random number for every unit
+    Occlusion        p(c | G) − p(c | G without u): how much each unit matters on its own
+    GreedyDeletion   units in the order in which deleting them one after the other lowers p(c) most
+
+c is the predicted class. None of them is trained: `fit` only looks at the model.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from rcexplainer.core.search import greedy, toggle_each
+from rcexplainer.explaining import FittedExplainer
+from rcexplainer.gnn.instances import Instances
+from rcexplainer.gnn.split import split_model
+from rcexplainer.graphs import Graphs, as_graphs
+
+
+class _Untrained(ABC):
+    """A method that is its scores."""
+
+    @abstractmethod
+    def scores(self, instances: Instances, labels: Tensor) -> Tensor:
+        """One score in [0, 1] per unit of these instances, which are predicted as `labels`."""
+
+    def fit(
+        self, model: nn.Module, graphs: Graphs, *, class_names: Sequence[str] | None = None, **split: Any
+    ) -> FittedExplainer:
+        """Look at the model on these graphs; `split` are the arguments of `split_model`."""
+        found = as_graphs(graphs)
+        width = found[0].num_node_features
+        return FittedExplainer(split_model(model, found, **split), self.scores, width, tuple(class_names or ()))
+
+
+class Random(_Untrained):
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
+
+    def scores(self, instances: Instances, labels: Tensor) -> Tensor:
+        generator = torch.Generator().manual_seed(self.seed)
+        return torch.rand(len(instances.units), generator=generator).to(instances.units.owner.device)
+
+
+class Occlusion(_Untrained):
+    def scores(self, instances: Instances, labels: Tensor) -> Tensor:
+        units = instances.units
+        nothing = torch.zeros(len(units), dtype=torch.bool, device=units.owner.device)
+        instance, removed = toggle_each(units.ptr, nothing, torch.arange(len(units), device=units.owner.device))
+        left = instances.log_probs(instance, removed).exp().gather(1, labels[instance, None]).squeeze(1)
+        whole = instances.log_probs(instances.everything, nothing).exp().gather(1, labels[:, None]).squeeze(1)
+        return (whole[instance] - left + 1) / 2  # a drop lies in [−1, 1], a score in [0, 1]
+
+
+class GreedyDeletion(_Untrained):
+    """`depth`: the share of the units that is ordered; the others follow with score 0."""
+
+    def __init__(self, depth: float = 0.3) -> None:
+        self.depth = depth
+
+    def scores(self, instances: Instances, labels: Tensor) -> Tensor:
+        units = instances.units
+
+        def confidence(instance: Tensor, removed: Tensor) -> Tensor:
+            return instances.log_probs(instance, removed).gather(1, labels[instance, None]).squeeze(1)
+
+        steps = (units.counts * self.depth).ceil().long()
+        allowed = torch.ones(len(units), dtype=torch.bool, device=units.owner.device)
+        order = greedy(units.ptr, confidence, allowed, steps).units
+        scores = torch.zeros(len(units), device=units.owner.device)
+        place = torch.arange(order.size(1), device=order.device).expand_as(order)
+        found = order >= 0
+        scores[order[found]] = 1 / (1 + place[found].to(scores.dtype))
+        return scores

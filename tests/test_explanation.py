@@ -1,0 +1,103 @@
+"""Results by hand: a triangle with a tail, a self-loop, a doubled edge and a node apart."""
+
+import pytest
+import torch
+from torch_geometric.data import Data
+
+from rcexplainer.errors import RCExplainerError
+from rcexplainer.explanation import Counterfactual, Explanation
+
+#        0–1   1–0   1–2   2–1   2–0   0–0   2→3   0–1 again
+EDGES = [[0, 1, 1, 2, 2, 0, 2, 0], [1, 0, 2, 1, 0, 0, 3, 1]]
+SCORES = [0.9, 0.9, 0.3, 0.3, 0.6, 0.0, 0.3, 0.9]
+
+
+def graph() -> Data:
+    return Data(x=torch.ones(5, 2), edge_index=torch.tensor(EDGES))
+
+
+def explanation(**changes) -> Explanation:
+    settings = {
+        "graph": graph(),
+        "edge_scores": torch.tensor(SCORES),
+        "prediction": 1,
+        "probabilities": torch.tensor([0.2, 0.8]),
+        **changes,
+    }
+    return Explanation(**settings)
+
+
+def ones(mask: torch.Tensor) -> list[int]:
+    assert mask.dtype == torch.bool
+    return mask.nonzero().flatten().tolist()
+
+
+def test_units_and_their_scores() -> None:
+    shown = explanation()
+    assert shown.units.pair.T.tolist() == [[0, 1], [0, 2], [1, 2], [2, 3]]
+    torch.testing.assert_close(shown.unit_scores, torch.tensor([0.9, 0.6, 0.3, 0.3]))
+
+
+def test_top() -> None:
+    shown = explanation()
+    assert ones(shown.top(0)) == []
+    assert ones(shown.top(1)) == [0, 1, 7]  # both directions, and the duplicate
+    assert ones(shown.top(2)) == [0, 1, 4, 7]
+    assert ones(shown.top(3)) == [0, 1, 2, 3, 4, 7]  # a tie: the first pair of nodes
+    assert ones(shown.top(4)) == ones(shown.top(99)) == [0, 1, 2, 3, 4, 6, 7]  # never the self-loop
+    with pytest.raises(RCExplainerError, match="k ≥ 0, got -1"):
+        shown.top(-1)
+
+
+@pytest.mark.parametrize(
+    ("sparsity", "units"), [(0.0, 4), (0.2, 3), (0.3, 3), (0.4, 2), (0.5, 2), (0.75, 1), (0.95, 1), (1.0, 1)]
+)
+def test_at_sparsity(sparsity: float, units: int) -> None:
+    shown = explanation()
+    assert units == max(1, round((1 - sparsity) * 4))
+    assert torch.equal(shown.at_sparsity(sparsity), shown.top(units))
+
+
+@pytest.mark.parametrize("sparsity", [-0.1, 1.1, float("nan")])
+def test_a_sparsity_is_a_share(sparsity: float) -> None:
+    with pytest.raises(RCExplainerError, match="a sparsity is a share from 0 to 1, got"):
+        explanation().at_sparsity(sparsity)
+
+
+def test_edges_are_above_one_half() -> None:
+    assert ones(explanation().edges) == [0, 1, 4, 7]
+    assert ones(explanation(edge_scores=torch.full((8,), 0.5)).edges) == []
+
+
+def test_the_score_of_a_node_is_that_of_its_best_edge() -> None:
+    assert explanation().node_scores.tolist() == pytest.approx([0.9, 0.9, 0.6, 0.3, 0.0])
+
+
+def test_nothing_to_explain() -> None:
+    for columns, num_nodes in (([[], []], 3), ([[0, 1], [0, 1]], 2), ([[], []], 1)):
+        edge_index = torch.tensor(columns, dtype=torch.long)
+        count = edge_index.size(1)
+        shown = explanation(
+            graph=Data(x=torch.ones(num_nodes, 2), edge_index=edge_index), edge_scores=torch.zeros(count)
+        )
+        assert len(shown.units) == 0
+        assert shown.node_scores.tolist() == [0.0] * num_nodes
+        for mask in (shown.top(3), shown.at_sparsity(0.5), shown.edges):
+            assert mask.tolist() == [False] * count
+        assert "0 edges" in repr(shown)
+
+
+def test_as_text() -> None:
+    assert repr(explanation()) == "Explanation(1 (0.80), 4 edges)"
+    removed = torch.tensor([True, True, False, False, True, False, False, True])
+    probabilities = torch.tensor([0.7, 0.3])
+    flipped = Counterfactual(removed, graph(), 0, probabilities, flipped=True, minimal=True)
+    named = explanation(counterfactual=flipped, class_names=("dull", "toxic"))
+    assert repr(named) == "Explanation(toxic (0.80), 4 edges, → dull without 2 (minimal))"
+    still = Counterfactual(removed, graph(), 1, probabilities, flipped=False, minimal=False)
+    assert repr(explanation(counterfactual=still)) == "Explanation(1 (0.80), 4 edges, still 1 without 2)"
+
+
+def test_frozen() -> None:
+    with pytest.raises(AttributeError):
+        explanation().prediction = 0  # type: ignore[misc]
