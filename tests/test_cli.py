@@ -22,10 +22,10 @@ def test_help(capsys, arguments):
     code, out, err = run(capsys, *arguments)
     assert (code, err) == (0, "")
     assert "rcexplainer [OPTIONS] COMMAND" in out
-    assert all(command in out for command in ("demo", "datasets", "train", "bench"))
+    assert all(command in out for command in ("demo", "datasets", "train", "evaluate", "bench"))
 
 
-@pytest.mark.parametrize("command", ["demo", "datasets", "train", "bench"])
+@pytest.mark.parametrize("command", ["demo", "datasets", "train", "evaluate", "bench"])
 def test_help_of_each_command(capsys, command):
     code, out, _ = run(capsys, command, "--help")
     assert code == 0

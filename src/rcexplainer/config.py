@@ -1,5 +1,6 @@
 """Settings of RCExplainer, documented field by field with the paper's value."""
 
+import math
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from typing import Any, Literal
@@ -29,15 +30,20 @@ class RCConfig:
     teacher_limit: int = 4000  # instances the search is run on, at most
 
     def __post_init__(self) -> None:
-        whole = ("candidates_per_class", "hidden", "epochs", "batch_size", "patience", "teacher_limit")
-        for name in whole:
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
-                raise RCExplainerError(f"{name} must be a whole number ≥ 1, got {getattr(self, name)!r}")
-        for name in ("lr", "epsilon"):
-            if not getattr(self, name) > 0:
-                raise RCExplainerError(f"{name} must be > 0, got {getattr(self, name)!r}")
-        if not 0 < self.teacher_depth <= 1:
-            raise RCExplainerError(f"teacher_depth is a share in (0, 1], got {self.teacher_depth!r}")
+        for name in ("candidates_per_class", "hidden", "epochs", "batch_size", "patience", "teacher_limit"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise RCExplainerError(f"{name} must be a whole number ≥ 1, got {value!r}")
+        for name, most in (("lr", math.inf), ("epsilon", math.inf), ("teacher_depth", 1.0)):
+            value = getattr(self, name)
+            if (
+                not isinstance(value, int | float)
+                or isinstance(value, bool)
+                or not 0 < value <= most
+                or value == math.inf
+            ):
+                within = "a finite number > 0" if most == math.inf else "a share in (0, 1]"
+                raise RCExplainerError(f"{name} must be {within}, got {value!r}")
         for name, allowed in (("sampler", ("sample", "segment")), ("inputs", ("all", "last"))):
             if getattr(self, name) not in allowed:
                 raise RCExplainerError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")

@@ -19,7 +19,7 @@ from rcexplainer.core.calibration import Calibration, calibrate
 from rcexplainer.core.mask_net import EdgeMaskNet, FactorisedGate
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.search import greedy
-from rcexplainer.core.segments import owners
+from rcexplainer.core.segments import owners, split_by_cost
 from rcexplainer.core.teacher import order_loss
 from rcexplainer.core.training import Epoch, train
 from rcexplainer.errors import RCExplainerError
@@ -29,9 +29,11 @@ from rcexplainer.gnn.instances import Instances, node_inputs
 from rcexplainer.gnn.outputs import OutputKind
 from rcexplainer.gnn.split import SplitModel, split_model
 from rcexplainer.gnn.training import seeded
-from rcexplainer.graphs import Graphs, as_graphs
+from rcexplainer.graphs import Graphs, Kind, as_graphs
 
 log = logging.getLogger(__name__)
+
+SEARCH_PAIRS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,31 +69,34 @@ class RCExplainer:
         progress: bool = True,
     ) -> FittedRCExplainer:
         """Fit on graphs whose labels are not needed. Without `val`, a seeded tenth is held out for early stopping."""
-        training = as_graphs(graphs)
-        split = split_model(model, training, head, forward, "graph", output)
+        everything = as_graphs(graphs)
+        split = split_model(model, everything, head, forward, "graph", output)
         generator = torch.Generator().manual_seed(seed)
-        if val is None:
-            order = torch.randperm(len(training), generator=generator).tolist()
-            held = max(1, len(order) // 10) if len(order) > 1 else 0
-            validation = [training[place] for place in order[:held]] or training
-            training = [training[place] for place in order[held:]]
-        else:
-            validation = as_graphs(val)
         with split.scope:
-            return self._fit(split, training, validation, tuple(class_names or ()), generator, seed, progress)
+            known = Known.of(split, everything)
+            if val is None:
+                ids, held_ids = hold_out(known.label, generator)
+                training, held = known.some(ids), known.some(held_ids)
+            else:
+                training, held = known, Known.of(split, as_graphs(val))
+            return self._fit(split, training, held, tuple(class_names or ()), generator, seed, progress)
 
     def _fit(
         self,
         split: SplitModel,
-        training: list[Any],
-        validation: list[Any],
+        known: "Known",
+        held: "Known",
         class_names: tuple[str, ...],
         generator: torch.Generator,
         seed: int,
         progress: bool,
     ) -> FittedRCExplainer:
         config = self.config
-        known = Known.of(split, training)
+        if len(known.label.unique()) < 2:
+            raise RCExplainerError(
+                f"the model predicts class {int(known.label[0])} for all {len(known.label)} graphs: there is no "
+                "boundary to cross; fit on graphs of at least two predicted classes"
+            )
         boundaries = sample_boundaries(
             lambda x: split.log_probs(split.head(x)),
             known.embedding,
@@ -100,22 +105,16 @@ class RCExplainer:
             sampler=config.sampler,
             generator=generator,
         )
-        if not len(boundaries):
-            raise RCExplainerError(
-                f"the model predicts class {int(known.label[0])} for all {len(training)} graphs: there is no boundary "
-                "to cross; fit on graphs of at least two predicted classes"
-            )
         regions = Regions.fit(boundaries, known.embedding, known.label, epsilon=config.epsilon)
         log.info("%s", regions)
 
         some = (
-            torch.randperm(len(training), generator=generator)[: config.teacher_limit]
+            torch.randperm(len(known.label), generator=generator)[: config.teacher_limit]
             .sort()
             .values.to(known.label.device)
         )
         taught = known.some(some)
         order = taught.teach(regions, config.teacher_depth, progress)
-        held = Known.of(split, validation)
         held_order = held.teach(regions, config.teacher_depth, progress)
 
         with seeded(seed):
@@ -163,8 +162,22 @@ class RCExplainer:
                 )
             return calibration(logits, labels[instances.units.owner])
 
-        width = training[0].num_node_features
-        return FittedRCExplainer(split, scores, width, class_names, config, regions, net, calibration, tuple(history))
+        kind, classes = Kind.of(known.instances.graphs[0]), frozenset(known.label.tolist())
+        return FittedRCExplainer(
+            split, scores, kind, class_names, classes, config, regions, net, calibration, tuple(history)
+        )
+
+
+def hold_out(label: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Positions to train on and a tenth to validate on; of every predicted class at least one is trained on."""
+    order = torch.randperm(len(label), generator=generator).to(label.device)
+    first = torch.stack([(label[order] == value).nonzero()[0, 0] for value in label.unique()])
+    free = torch.ones_like(order, dtype=torch.bool)
+    free[first] = False
+    held = order[free][: max(1, len(order) // 10)]
+    if not len(held):
+        return order, order  # nothing can be spared: the same graphs serve twice
+    return order[~torch.isin(order, held)], held
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +203,9 @@ class Known:
         region = regions.assign(self.embedding, self.label)
         ptr = self.instances.units.ptr
         parts: list[Tensor] = []
-        for ids in tqdm(self.instances.everything.split(256), desc="search", unit="batch", disable=not progress):
+        # All single deletions of a graph are asked at once: the square of its units is what it costs.
+        pieces = split_by_cost(self.instances.everything, self.instances.units.counts**2, SEARCH_PAIRS)
+        for ids in tqdm(pieces, desc="search", unit="batch", disable=not progress):
             part = self.instances.some(ids)
 
             def margin(copies: Tensor, removed: Tensor, ids: Tensor = ids, part: Instances = part) -> Tensor:

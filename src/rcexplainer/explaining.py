@@ -4,12 +4,13 @@ A method is a function from instances to one score per unit. Everything else an 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
-from typing import Literal, overload
+from typing import Literal, get_args, overload
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
+from torch_geometric.data import Batch, Data
 
 from rcexplainer.core.counterfactual import Found, Question, greedy_search, prefix_search
 from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
@@ -17,12 +18,13 @@ from rcexplainer.explanation import Counterfactual, Explanation, Failure
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.masking import delete_edges
 from rcexplainer.gnn.split import SplitModel, check_devices
-from rcexplainer.graphs import Graphs, check_graph, list_graphs
+from rcexplainer.graphs import Graphs, Kind, attributes, check_graph, iter_graphs
 
 Search = Literal["none", "prefix", "greedy"]
 OnError = Literal["raise", "keep"]
 SEARCHES: dict[str, Callable[[Question, Tensor, Tensor], Found]] = {"prefix": prefix_search, "greedy": greedy_search}
-CHUNK = 512  # graphs explained together
+# Prefixes and single deletions are asked all at once, so a chunk of graphs is bounded by the sum of their squares.
+CHUNK_GRAPHS, CHUNK_PAIRS = 512, 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +33,14 @@ class FittedExplainer:
 
     split: SplitModel
     scores: Callable[[Instances, Tensor], Tensor]
-    num_features: int | None
+    kind: Kind
     class_names: tuple[str, ...] = ()
+    classes: frozenset[int] | None = None  # the predicted classes the method was fitted on; None: any will do
+
+    def __post_init__(self) -> None:
+        if self.class_names and len(self.class_names) != self.split.num_classes:
+            names, classes = len(self.class_names), self.split.num_classes
+            raise RCExplainerError(f"{names} class_names were given for a model with {classes} classes")
 
     @overload
     def explain(self, graphs: Data, *, search: Search = ..., candidates: Tensor | None = ...) -> Explanation: ...
@@ -60,7 +68,9 @@ class FittedExplainer:
         list, one mask a graph). With `on_error="raise"` all other graphs are explained first and the error carries
         the results; "keep" puts a `Failure` in the slot.
         """
-        single = isinstance(graphs, Data) and not hasattr(graphs, "_slice_dict")
+        if on_error not in get_args(OnError):
+            raise RCExplainerError(f"on_error must be one of {', '.join(get_args(OnError))}, got {on_error!r}")
+        single = isinstance(graphs, Data) and not isinstance(graphs, Batch)
         masks = [candidates] if isinstance(candidates, Tensor) else candidates
         results = list(self.explain_iter(graphs, search=search, candidates=masks))
         failures = [result for result in results if isinstance(result, Failure)]
@@ -73,45 +83,43 @@ class FittedExplainer:
     def explain_iter(
         self, graphs: Graphs, *, search: Search = "prefix", candidates: Sequence[Tensor] | None = None
     ) -> Iterator[Explanation | Failure]:
-        """Stream the explanations; memory is bounded by a few hundred graphs."""
+        """Stream the explanations; memory is bounded by a chunk of graphs."""
         if search not in ("none", *SEARCHES):
             raise RCExplainerError(f"search must be none, prefix or greedy, got {search!r}")
-        found = list_graphs(graphs)
-        if candidates is not None and len(candidates) != len(found):
-            raise RCExplainerError(
-                f"candidates must hold one mask for each of {len(found)} graphs, got {len(candidates)}"
-            )
-        for start in range(0, len(found), CHUNK):
-            masks = None if candidates is None else candidates[start : start + CHUNK]
-            yield from self._explain_chunk(start, found[start : start + CHUNK], search, masks)
+        start = 0
+        for chunk in _chunks(iter_graphs(graphs)):
+            masks = None if candidates is None else candidates[start : start + len(chunk)]
+            if masks is not None and len(masks) < len(chunk):
+                raise RCExplainerError(f"candidates must hold one mask for each graph, got {start + len(masks)}")
+            yield from self._explain_chunk(start, chunk, search, masks)
+            start += len(chunk)
+        if not start:
+            raise GraphError("there is nothing to explain: at least one graph is needed")
+        if candidates is not None and len(candidates) > start:
+            raise RCExplainerError(f"candidates must hold one mask for each of {start} graphs, got {len(candidates)}")
 
     def _explain_chunk(
         self, start: int, graphs: list[Data], search: Search, candidates: Sequence[Tensor] | None
     ) -> list[Explanation | Failure]:
-        slots: list[Explanation | Failure | None] = [None] * len(graphs)
-        for place, graph in enumerate(graphs):
-            try:
-                self._check(graph, start + place, None if candidates is None else candidates[place])
-            except RCExplainerError as error:
-                slots[place] = Failure(start + place, error)
-        sound = [place for place, slot in enumerate(slots) if slot is None]
-        if sound:
-            masks = None if candidates is None else [candidates[place] for place in sound]
-            for place, explanation in zip(
-                sound, self._explain_sound([graphs[p] for p in sound], search, masks), strict=True
-            ):
-                slots[place] = explanation
-        return [slot for slot in slots if slot is not None]
+        """All graphs together; where that fails, each for itself, so that one bad graph loses no other."""
+        masks = [None] * len(graphs) if candidates is None else list(candidates)
+        try:
+            for place, graph in enumerate(graphs):
+                self._check(graph, start + place, masks[place])
+            return list(self._explain_sound(graphs, search, candidates))
+        except Exception as error:  # noqa: BLE001  a model may raise anything; it is kept in the slot
+            if len(graphs) == 1:
+                return [Failure(start, error)]
+        return [
+            self._explain_chunk(start + place, [graph], search, None if candidates is None else [candidates[place]])[0]
+            for place, graph in enumerate(graphs)
+        ]
 
     def _check(self, graph: Data, position: int, candidates: Tensor | None) -> None:
         where = f"graph {position}"
         check_devices(self.split.model, [graph])
         check_graph(graph, where)
-        if self.num_features is not None and graph.num_node_features != self.num_features:
-            width = graph.num_node_features
-            raise GraphError(
-                f"{where} has node features of width {width}, the explainer was fitted on {self.num_features}"
-            )
+        self.kind.check(graph, where, "the explainer was fitted on")
         if candidates is not None and (candidates.dtype != torch.bool or candidates.shape != (graph.num_edges,)):
             raise GraphError(f"the candidates of {where} must be a boolean mask of its {graph.num_edges} edges")
 
@@ -122,9 +130,11 @@ class FittedExplainer:
         instances = Instances(self.split, graphs)
         units = instances.units
         log_probs = instances.passes(lambda done: self.split.log_probs(done.output))
-        if not bool(log_probs.isfinite().any(1).all()):
-            raise GraphError("the model returns NaN for at least one of these graphs")
+        if bool(log_probs.isnan().any()):
+            raise GraphError("the model returns NaN for this graph")
         labels = log_probs.argmax(1)
+        if self.classes is not None and (unseen := set(labels.tolist()) - self.classes):
+            raise GraphError(f"the graph is predicted as class {min(unseen)}, which no graph was in fitting")
         scores = self.scores(instances, labels)
         found = None
         if search != "none":
@@ -160,7 +170,7 @@ class FittedExplainer:
             ]
         return [
             Explanation(
-                graph.cpu() if graph.edge_index.device.type != "cpu" else graph,
+                graph if graph.edge_index.device.type == "cpu" else copy(graph).cpu(),
                 edge_scores[i],
                 int(probabilities[i].argmax()),
                 probabilities[i],
@@ -169,3 +179,18 @@ class FittedExplainer:
             )
             for i, graph in enumerate(graphs)
         ]
+
+
+def _chunks(graphs: Iterator[Data]) -> Iterator[list[Data]]:
+    """Graphs that can be batched: with the same attributes, and not too many of them."""
+    chunk: list[Data] = []
+    pairs = 0
+    for graph in graphs:
+        pairs += graph.num_edges**2
+        full = len(chunk) == CHUNK_GRAPHS or pairs > CHUNK_PAIRS
+        if chunk and (full or attributes(graph) != attributes(chunk[0])):
+            yield chunk
+            chunk, pairs = [], graph.num_edges**2
+        chunk.append(graph)
+    if chunk:
+        yield chunk

@@ -4,6 +4,7 @@ Each function is cheap next to one forward pass and names the graph that is wron
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import torch
@@ -25,13 +26,14 @@ def as_graphs(graphs: Graphs) -> list[Data]:
 
 def list_graphs(graphs: Graphs) -> list[Data]:
     """The same without looking into the graphs, for what must be checked before (the device they are on)."""
-    found = list(_flatten(graphs))
+    found = list(iter_graphs(graphs))
     if not found:
         raise GraphError("the dataset is empty: at least one graph is needed")
     return found
 
 
-def _flatten(graphs: object) -> Iterator[Data]:
+def iter_graphs(graphs: object) -> Iterator[Data]:
+    """The graphs one after the other, unchecked and unread until they are asked for."""
     if isinstance(graphs, HeteroData):
         raise GraphError("heterogeneous graphs are not supported: got HeteroData; pass homogeneous Data objects")
     if isinstance(graphs, Batch):
@@ -40,27 +42,46 @@ def _flatten(graphs: object) -> Iterator[Data]:
         yield graphs
     elif isinstance(graphs, Iterable) and not isinstance(graphs, str | Tensor):
         for graph in graphs:
-            yield from _flatten(graph)
+            yield from iter_graphs(graph)
     else:
         raise GraphError(f"expected PyG Data objects, got {type(graphs).__name__}")
 
 
+@dataclass(frozen=True)
+class Kind:
+    """What all graphs of a set have in common, and what every graph a model is asked about must have too."""
+
+    width: int | None
+    dtype: torch.dtype | None
+
+    @classmethod
+    def of(cls, graph: Data) -> "Kind":
+        return cls(None, None) if graph.x is None else cls(int(graph.x.size(-1)), graph.x.dtype)
+
+    def check(self, graph: Data, where: str, reference: str) -> None:
+        """Raise `GraphError` if the graph is of another kind than `reference`."""
+        other = Kind.of(graph)
+        if other.width != self.width:
+            raise GraphError(f"{where} has node features of width {other.width}, {reference} {self.width}")
+        if other.dtype != self.dtype:
+            raise GraphError(f"{where} has node features of type {other.dtype}, {reference} {self.dtype}")
+
+
+def attributes(graph: Data) -> frozenset[str]:
+    """Which of the optional attributes a graph has that change what a model computes from it."""
+    return frozenset(name for name in ("edge_attr", "edge_weight") if graph.get(name) is not None)
+
+
 def check_graphs(graphs: Sequence[Data]) -> None:
-    """Raise `GraphError` naming the first graph that is malformed, or that differs in kind from the first."""
-    first = graphs[0]
+    """Raise `GraphError` naming the first graph that is malformed, or of another kind than the first."""
+    kind, present = Kind.of(graphs[0]), attributes(graphs[0])
     for position, graph in enumerate(graphs):
         where = f"graph {position}" if len(graphs) > 1 else "the graph"
         check_graph(graph, where)
-        if _width(graph) != _width(first):
-            raise GraphError(f"{where} has node features of width {_width(graph)}, the first graph {_width(first)}")
-        for name in ("edge_attr", "edge_weight", "y"):
-            if (graph.get(name) is None) != (first.get(name) is None):
-                has, lacks = (where, "the first graph") if first.get(name) is None else ("the first graph", where)
-                raise GraphError(f"{has} has {name}, {lacks} does not: all graphs need the same attributes")
-
-
-def _width(graph: Data) -> int | None:
-    return None if graph.x is None else int(graph.x.size(-1))
+        kind.check(graph, where, "the first graph")
+        for name in sorted(attributes(graph) ^ present):
+            has, lacks = ("the first graph", where) if name in present else (where, "the first graph")
+            raise GraphError(f"{has} has {name}, {lacks} does not: all graphs need the same attributes")
 
 
 def check_graph(graph: Data, where: str = "the graph") -> None:

@@ -115,7 +115,6 @@ def test_instances_without_units_or_without_an_order_cost_nothing() -> None:
     assert logits.grad.isfinite().all()
 
 
-@pytest.mark.xfail(strict=True, reason="gather from a width of 0")
 def test_a_batch_in_which_no_instance_has_units() -> None:
     """Its order is as wide as that of the other batches."""
     order = torch.full((2, 3), -1)

@@ -18,7 +18,7 @@ from rcexplainer.core.search import greedy, toggle_each
 from rcexplainer.explaining import FittedExplainer
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.split import split_model
-from rcexplainer.graphs import Graphs, as_graphs
+from rcexplainer.graphs import Graphs, Kind, as_graphs
 
 
 class _Untrained(ABC):
@@ -33,8 +33,8 @@ class _Untrained(ABC):
     ) -> FittedExplainer:
         """Look at the model on these graphs; `split` are the arguments of `split_model`."""
         found = as_graphs(graphs)
-        width = found[0].num_node_features
-        return FittedExplainer(split_model(model, found, **split), self.scores, width, tuple(class_names or ()))
+        apart = split_model(model, found, **split)
+        return FittedExplainer(apart, self.scores, Kind.of(found[0]), tuple(class_names or ()))
 
 
 class Random(_Untrained):

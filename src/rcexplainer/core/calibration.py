@@ -29,10 +29,12 @@ def calibrate(
     logits: Tensor, label: Tensor, gain: Callable[[Tensor], Tensor], num_classes: int, cuts: int = 16
 ) -> Calibration:
     """`gain(removed [units]) → [instances]` says what deleting these units is worth; `label` [instances]."""
+    if not len(logits):
+        return Calibration(logits.new_zeros(num_classes), logits.new_ones(()))
     levels = torch.quantile(logits, torch.linspace(0.5, 0.99, cuts, device=logits.device, dtype=logits.dtype))
     worth = torch.stack([gain(logits > level) for level in levels])  # [cuts, instances]
     overall = levels[worth.mean(1).argmax()]
     threshold = overall.repeat(num_classes)
     for value in torch.unique(label).tolist():
         threshold[value] = levels[worth[:, label == value].mean(1).argmax()]
-    return Calibration(threshold, logits.std().clamp_min(1e-6))
+    return Calibration(threshold, logits.std(correction=0).clamp_min(1e-6))

@@ -30,12 +30,14 @@ class Question:
 
     def flips(self, log_probs: Tensor, instance: Tensor) -> Tensor:
         predicted = log_probs.argmax(1)
-        return predicted != self.source[instance] if self.target is None else predicted == self.target
+        turned = predicted != self.source[instance] if self.target is None else predicted == self.target
+        return turned & ~log_probs.isnan().any(1)  # to argmax NaN is the largest of all
 
     def drop(self, log_probs: Tensor, instance: Tensor) -> Tensor:
         """How far the copies are from flipping: smaller is closer."""
         here = log_probs.gather(1, self.source[instance, None]).squeeze(1)
-        return here if self.target is None else here - log_probs[:, self.target]
+        value = here if self.target is None else here - log_probs[:, self.target]
+        return value.nan_to_num(nan=torch.inf, posinf=torch.inf, neginf=-torch.inf)
 
     def most(self) -> Tensor:
         """How many units may go, [n]."""
@@ -70,16 +72,18 @@ def greedy_search(question: Question, scores: Tensor, allowed: Tensor) -> Found:
             return question.drop(log_probs, instance) - 1e6 * question.flips(log_probs, instance)
 
         path = greedy(question.ptr, value, allowed, steps, state)
-        state, flipped = _cut_path(path.units, path.values, state, flipped)
+        start = value(torch.arange(len(flipped), device=state.device), state)
+        state, flipped = _cut_path(path.units, path.values, state, flipped, start)
     return prune(question, scores, state, flipped)
 
 
-def _cut_path(units: Tensor, values: Tensor, state: Tensor, flipped: Tensor) -> tuple[Tensor, Tensor]:
+def _cut_path(units: Tensor, values: Tensor, state: Tensor, flipped: Tensor, start: Tensor) -> tuple[Tensor, Tensor]:
     """Follow each path to its first flip; where there is none, to its lowest value if that is below the start."""
     turned = values < -1e5
     values = values.nan_to_num(nan=torch.inf)
     first = torch.where(turned.any(1), turned.float().argmax(1), values.argmin(1))
     walked = torch.arange(units.size(1), device=units.device) <= first[:, None]
+    walked &= (values.amin(1) < start)[:, None]
     taken = units[walked & (units >= 0) & (~flipped)[:, None]]
     state = state.clone()
     state[taken] = True

@@ -17,14 +17,14 @@ from torch import Tensor
 def same(clean: Tensor, kept: Tensor) -> Tensor:
     """L_same from B(φ_gc(G)) and B(φ_gc(G_θ)), both [instances, P]."""
     valid = clean.isfinite()
-    product = torch.where(valid, clean * kept, torch.zeros_like(kept))
+    product = clean.masked_fill(~valid, 0) * kept.masked_fill(~valid, 0)
     return (torch.sigmoid(-product) * valid).sum(1) / valid.sum(1).clamp_min(1)
 
 
 def opposite(clean: Tensor, remainder: Tensor) -> Tensor:
     """L_opp from B(φ_gc(G)) and B(φ_gc(G'_θ)), both [instances, P]."""
     valid = clean.isfinite()
-    product = torch.where(valid, clean * remainder, torch.full_like(remainder, torch.inf))
+    product = (clean.masked_fill(~valid, 0) * remainder.masked_fill(~valid, 0)).masked_fill(~valid, torch.inf)
     return torch.sigmoid(product.amin(1))  # σ is increasing: the min goes inside
 
 

@@ -30,7 +30,8 @@ class EdgeMaskNet(nn.Module):
         """Take mean and spread of these embeddings as the measure of all."""
         for name, values in (("node", nodes), ("instance", instances)):
             getattr(self, f"{name}_mean").copy_(values.mean(0))
-            getattr(self, f"{name}_std").copy_(values.std(0, correction=0).clamp_min(1e-6))
+            spread = values.std(0, correction=0)
+            getattr(self, f"{name}_std").copy_(torch.where(spread > 1e-6, spread, 1.0))
 
     def forward(self, nodes: Tensor, instances: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
         """f_θ for every unit: logits, before σ."""

@@ -38,3 +38,11 @@ def ranks(scores: Tensor, owner: Tensor, ptr: Tensor) -> Tensor:
     place = torch.empty_like(order)
     place[order] = torch.arange(len(order), device=order.device) - ptr[owner[order]]
     return place
+
+
+def split_by_cost(ids: Tensor, cost: Tensor, limit: float) -> list[Tensor]:
+    """`ids` in consecutive pieces that cost about `limit` each: less than that and one id's cost."""
+    if not len(ids):
+        return []
+    piece = ((cost.double().cumsum(0) - cost) / limit).floor()
+    return list(torch.split(ids, torch.unique_consecutive(piece, return_counts=True)[1].tolist()))

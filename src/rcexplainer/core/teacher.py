@@ -13,7 +13,7 @@ from torch import Tensor
 
 def order_loss(logits: Tensor, ptr: Tensor, owner: Tensor, order: Tensor) -> Tensor:
     """L_order [n] from f [units] and π [n, K]: positions within the instance, −1 after the last one."""
-    num_instances, width = order.size(0), int(ptr.diff().max())
+    num_instances, width = order.size(0), max(1, int(ptr.diff().max()))
     scores = logits.new_full((num_instances, width), -torch.inf)
     scores[owner, torch.arange(len(owner), device=owner.device) - ptr[owner]] = logits
     given = order >= 0

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 
 from rcexplainer.batching import GraphStore
-from rcexplainer.core.segments import gather_ranges
+from rcexplainer.core.segments import gather_ranges, split_by_cost
 from rcexplainer.core.units import Units, find_units
 from rcexplainer.gnn.masking import delete_edges
 from rcexplainer.gnn.split import Pass, SplitModel
@@ -56,12 +56,8 @@ class Instances:
         return Instances(self.split, [self.graphs[place] for place in ids.tolist()], self._node_ptr.device)
 
     def chunks(self, ids: Tensor, max_edges: int = MAX_EDGES) -> list[Tensor]:
-        """`ids` in pieces of at most so many edges (a larger graph stands alone)."""
-        if not len(ids):
-            return []
-        size = self._edge_ptr.diff()[ids.to(self._edge_ptr.device)].clamp_min(1)
-        piece = (size.cumsum(0) - 1).div(max_edges, rounding_mode="floor")
-        return list(ids.split(torch.unique_consecutive(piece, return_counts=True)[1].tolist()))
+        """`ids` in pieces of about so many edges: fewer than that and those of one graph."""
+        return split_by_cost(ids, self._edge_ptr.diff()[ids.to(self._edge_ptr.device)].clamp_min(1), max_edges)
 
     @torch.no_grad()
     def passes(self, read: Callable[[Pass], Tensor]) -> Tensor:
