@@ -154,7 +154,7 @@ def evaluate(
 
     result = run(dataset, model, range(seeds), root=root, progress=not quiet)
     caption = "fidelity at each sparsity; ratio to greedy; AUC of the motif; counterfactuals within 30 % of the edges"
-    _show(result.to_json(), result.rows(), caption, as_json)
+    _show(result.to_json(), result.table(), caption, as_json)
 
 
 @app.command()

@@ -28,13 +28,16 @@ class RCConfig:
     patience: int = 15  # epochs without a better validation loss before training stops
     teacher_depth: float = 0.3  # how far the search deletes, as a share of the units
     teacher_limit: int = 4000  # instances the search is run on, at most
+    weight_effect: float = 1.0  # of what units do on their own, beside the search's order; ours
+    effect_temperature: float = 0.1  # τ: drops in probability this close share the credit; ours
 
     def __post_init__(self) -> None:
         for name in ("candidates_per_class", "hidden", "epochs", "batch_size", "patience", "teacher_limit"):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise RCExplainerError(f"{name} must be a whole number ≥ 1, got {value!r}")
-        for name, most in (("lr", math.inf), ("epsilon", math.inf), ("teacher_depth", 1.0)):
+        limits = {"lr": math.inf, "epsilon": math.inf, "effect_temperature": math.inf, "teacher_depth": 1.0}
+        for name, most in limits.items():
             value = getattr(self, name)
             if (
                 not isinstance(value, int | float)
@@ -44,6 +47,8 @@ class RCConfig:
             ):
                 within = "a finite number > 0" if most == math.inf else "a share in (0, 1]"
                 raise RCExplainerError(f"{name} must be {within}, got {value!r}")
+        if not isinstance(self.weight_effect, int | float) or not 0 <= self.weight_effect < math.inf:
+            raise RCExplainerError(f"weight_effect must be a finite number ≥ 0, got {self.weight_effect!r}")
         for name, allowed in (("sampler", ("sample", "segment")), ("inputs", ("all", "last"))):
             if getattr(self, name) not in allowed:
                 raise RCExplainerError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")

@@ -19,13 +19,13 @@ from rcexplainer.core.calibration import Calibration, calibrate
 from rcexplainer.core.mask_net import EdgeMaskNet, FactorisedGate
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.search import greedy
-from rcexplainer.core.segments import owners, split_by_cost
-from rcexplainer.core.teacher import order_loss
+from rcexplainer.core.segments import gather_ranges, owners, split_by_cost
+from rcexplainer.core.teacher import effect_loss, order_loss
 from rcexplainer.core.training import Epoch, train
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explaining import FittedExplainer
 from rcexplainer.gnn.calling import Forward
-from rcexplainer.gnn.instances import Instances, node_inputs
+from rcexplainer.gnn.instances import Instances, node_inputs, single_effects
 from rcexplainer.gnn.outputs import OutputKind
 from rcexplainer.gnn.split import SplitModel, split_model
 from rcexplainer.gnn.training import seeded
@@ -114,8 +114,8 @@ class RCExplainer:
             .values.to(known.label.device)
         )
         taught = known.some(some)
-        order = taught.teach(regions, config.teacher_depth, progress)
-        held_order = held.teach(regions, config.teacher_depth, progress)
+        lesson = taught.teach(regions, config.teacher_depth, progress)
+        held_lesson = held.teach(regions, config.teacher_depth, progress)
 
         with seeded(seed):
             batch, _ = taught.instances[taught.instances.everything[:512]]
@@ -125,18 +125,20 @@ class RCExplainer:
             net = EdgeMaskNet(gate, nodes.size(1), split.embedding_dim).to(nodes.device)
             net.standardise(nodes, known.embedding)
 
-        def loss(ids: Tensor, _: float) -> dict[str, Tensor]:
-            logits, units = taught.logits(net, ids, config.inputs)
-            return {"order": order_loss(logits, units.ptr, units.owner, order[ids]).mean()}
+        def terms(part: Known, ids: Tensor, lesson: Lesson) -> dict[str, Tensor]:
+            logits, units = part.logits(net, ids, config.inputs)
+            rows, _ = gather_ranges(part.instances.units.ptr[ids], part.instances.units.ptr[ids + 1])
+            order = order_loss(logits, units.ptr, units.owner, lesson.order[ids])
+            effect = effect_loss(logits, units.owner, len(ids), lesson.effect[rows], config.effect_temperature)
+            return {"order": order.mean(), "effect": config.weight_effect * effect.mean()}
 
         @torch.no_grad()
         def validate() -> float:
-            logits, units = held.logits(net, held.instances.everything, config.inputs)
-            return float(order_loss(logits, units.ptr, units.owner, held_order).mean())
+            return sum(float(term) for term in terms(held, held.instances.everything, held_lesson).values())
 
         epochs = train(
             net,
-            loss,
+            lambda ids, _: terms(taught, ids, lesson),
             validate,
             taught.instances.everything,
             generator,
@@ -180,6 +182,14 @@ def hold_out(label: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]
     return order[~torch.isin(order, held)], held
 
 
+@dataclass(frozen=True)
+class Lesson:
+    """What the search found out about some instances."""
+
+    order: Tensor  # [n, K] positions within each instance in the order of deletion, −1 after the last one
+    effect: Tensor  # [units] drop of the predicted class's probability when this unit alone is deleted
+
+
 @dataclass(frozen=True, eq=False)
 class Known:
     """Instances whose embeddings and predictions are known."""
@@ -198,11 +208,12 @@ class Known:
     def some(self, ids: Tensor) -> "Known":
         return Known(self.instances.some(ids), self.embedding[ids], self.label[ids])
 
-    def teach(self, regions: Regions, depth: float, progress: bool) -> Tensor:
-        """The order in which greedy deletion leaves the region, as positions within each instance, [n, K]."""
+    def teach(self, regions: Regions, depth: float, progress: bool) -> "Lesson":
+        """Search: the order in which greedy deletion leaves the region, and what each unit does on its own."""
         region = regions.assign(self.embedding, self.label)
         ptr = self.instances.units.ptr
         parts: list[Tensor] = []
+        effects: list[Tensor] = []
         # All single deletions of a graph are asked at once: the square of its units is what it costs.
         pieces = split_by_cost(self.instances.everything, self.instances.units.counts**2, SEARCH_PAIRS)
         for ids in tqdm(pieces, desc="search", unit="batch", disable=not progress):
@@ -216,8 +227,10 @@ class Known:
             allowed = torch.ones(len(part.units), dtype=torch.bool, device=ptr.device)
             units = greedy(part.units.ptr, margin, allowed, steps).units
             parts.append(torch.where(units < 0, -1, units - part.units.ptr[:-1, None]))
+            effects.append(single_effects(part, self.label[ids]))
         width = max(part.size(1) for part in parts)
-        return torch.cat([nn.functional.pad(part, (0, width - part.size(1)), value=-1) for part in parts])
+        order = torch.cat([nn.functional.pad(part, (0, width - part.size(1)), value=-1) for part in parts])
+        return Lesson(order, torch.cat(effects))
 
     def logits(self, net: EdgeMaskNet, ids: Tensor, inputs: str) -> tuple[Tensor, Any]:
         """f_θ of the units of these instances, from one forward pass of the GNN."""

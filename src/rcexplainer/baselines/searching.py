@@ -14,9 +14,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from rcexplainer.core.search import greedy, toggle_each
+from rcexplainer.core.search import greedy
 from rcexplainer.explaining import FittedExplainer
-from rcexplainer.gnn.instances import Instances
+from rcexplainer.gnn.instances import Instances, single_effects
 from rcexplainer.gnn.split import split_model
 from rcexplainer.graphs import Graphs, Kind, as_graphs
 
@@ -48,12 +48,7 @@ class Random(_Untrained):
 
 class Occlusion(_Untrained):
     def scores(self, instances: Instances, labels: Tensor) -> Tensor:
-        units = instances.units
-        nothing = torch.zeros(len(units), dtype=torch.bool, device=units.owner.device)
-        instance, removed = toggle_each(units.ptr, nothing, torch.arange(len(units), device=units.owner.device))
-        left = instances.log_probs(instance, removed).exp().gather(1, labels[instance, None]).squeeze(1)
-        whole = instances.log_probs(instances.everything, nothing).exp().gather(1, labels[:, None]).squeeze(1)
-        return (whole[instance] - left + 1) / 2  # a drop lies in [−1, 1], a score in [0, 1]
+        return (single_effects(instances, labels) + 1) / 2  # a drop lies in [−1, 1], a score in [0, 1]
 
 
 class GreedyDeletion(_Untrained):

@@ -1,4 +1,10 @@
-"""A search as teacher of the ranking: the network learns the order in which greedy deletion took the units.
+"""A search as teacher of the ranking: which units matter on their own, and in which order greedy deletion took them.
+
+    effect e_u = p(c | G) − p(c | G without u), c the predicted class
+    L_effect = −Σ_u q_u log softmax(f)_u,   q = softmax(e / τ)
+
+Where several units would do equally well the search takes one of them, and no network could know which; q shares
+the credit among them.
 
     order π = (u_1, …, u_K), found by deleting for real against the region's boundaries
     L_order = Σ_t w_t [ log Σ_{u not in u_1…u_{t−1}} exp f(u) − f(u_t) ] / Σ_t w_t,   w_t = 1/t
@@ -28,3 +34,19 @@ def order_loss(logits: Tensor, ptr: Tensor, owner: Tensor, order: Tensor) -> Ten
     weight = given / torch.arange(1, order.size(1) + 1, device=order.device)
     surprise = torch.where(given, left - chosen.masked_fill(~given, 0.0), torch.zeros_like(left))
     return (weight * surprise).sum(1) / weight.sum(1).clamp_min(1e-9)
+
+
+def effect_loss(logits: Tensor, owner: Tensor, num_instances: int, effect: Tensor, temperature: float) -> Tensor:
+    """L_effect [n] from f [units] and e [units]; 0 for an instance without units."""
+    target = log_softmax(effect / temperature, owner, num_instances).exp()
+    surprise = -target * log_softmax(logits, owner, num_instances)
+    return logits.new_zeros(num_instances).index_add(0, owner, surprise)
+
+
+def log_softmax(values: Tensor, owner: Tensor, num_instances: int) -> Tensor:
+    """log softmax over the units of each instance, [units]."""
+    # Only for stability, so that no gradient is needed through it.
+    largest = values.new_full((num_instances,), -torch.inf).scatter_reduce(0, owner, values.detach(), "amax")
+    shifted = values - largest[owner]
+    total = values.new_zeros(num_instances).index_add(0, owner, shifted.exp())
+    return shifted - total[owner].log()

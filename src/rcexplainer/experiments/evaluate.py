@@ -57,7 +57,7 @@ class Evaluation:
         mine = [one for one in self.results if (one.predicted, one.method) == (predicted, method)]
         drops = torch.tensor([one.fidelity.drop for one in mine]).mean(0).tolist()
         return {
-            "predicted": predicted,
+            "class": predicted,
             "method": method,
             **{f".{round(100 * share)}": drop for share, drop in zip(SPARSITIES, drops, strict=True)},
             "ratio": _mean([one.ratio for one in mine]),
@@ -68,6 +68,16 @@ class Evaluation:
 
     def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "means": self.rows()}
+
+    def table(self) -> list[dict[str, str]]:
+        """The same, short enough for a terminal."""
+        return [{key: _short(value) for key, value in row.items()} for row in self.rows()]
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return "–" if value != value else f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"
 
 
 def _mean(values: list[float]) -> float:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 
 from rcexplainer.batching import GraphStore
+from rcexplainer.core.search import toggle_each
 from rcexplainer.core.segments import gather_ranges, split_by_cost
 from rcexplainer.core.units import Units, find_units
 from rcexplainer.gnn.masking import delete_edges
@@ -92,3 +93,13 @@ def node_inputs(done: Pass, batch: Data, inputs: str) -> Tensor:
     unit = [nn.functional.normalize(layer, dim=1) for layer in done.layers]
     features = [batch.x] if isinstance(batch.x, Tensor) and batch.x.is_floating_point() else []
     return torch.cat([*done.layers, *unit, *features], 1)
+
+
+def single_effects(instances: Instances, labels: Tensor) -> Tensor:
+    """p(c | G) − p(c | G without u) for every unit u, [units]; c [instances] is the predicted class."""
+    units = instances.units
+    nothing = torch.zeros(len(units), dtype=torch.bool, device=units.owner.device)
+    instance, removed = toggle_each(units.ptr, nothing, torch.arange(len(units), device=units.owner.device))
+    left = instances.log_probs(instance, removed).exp().gather(1, labels[instance, None]).squeeze(1)
+    whole = instances.log_probs(instances.everything, nothing).exp().gather(1, labels[:, None]).squeeze(1)
+    return whole[instance] - left
