@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from torch import Tensor
 
 from rcexplainer.core.segments import owners
-from rcexplainer.core.teacher import order_loss
+from rcexplainer.core.teacher import effect_loss, order_loss
 
 
 def literal(scores: list[float], order: list[int]) -> float:
@@ -120,3 +120,27 @@ def test_a_batch_in_which_no_instance_has_units() -> None:
     order = torch.full((2, 3), -1)
     ptr = torch.zeros(3, dtype=torch.long)
     assert order_loss(torch.empty(0), ptr, owners(ptr), order).tolist() == [0.0, 0.0]
+
+
+def test_effect_loss_is_the_cross_entropy_of_two_softmaxes() -> None:
+    logits, effect = torch.randn(7), torch.randn(7)
+    owner = torch.tensor([0, 0, 0, 2, 2, 2, 2])  # instance 1 has no units
+    found = effect_loss(logits, owner, 3, effect, temperature=0.5)
+    for instance in (0, 2):
+        mine = owner == instance
+        target, log_probs = (effect[mine] / 0.5).softmax(0), logits[mine].log_softmax(0)
+        torch.testing.assert_close(found[instance], -(target * log_probs).sum())
+    assert found[1] == 0
+
+
+def test_units_that_do_equally_well_share_the_credit() -> None:
+    """Two units with the same effect: the best scores are equal, whichever of them a search would take first."""
+    effect, owner = torch.tensor([0.9, 0.9, 0.0]), torch.zeros(3, dtype=torch.long)
+    logits = torch.tensor([2.0, -1.0, 0.5], requires_grad=True)
+    optimizer = torch.optim.Adam([logits], lr=0.1)
+    for _ in range(300):
+        optimizer.zero_grad()
+        effect_loss(logits, owner, 1, effect, temperature=0.3).sum().backward()
+        optimizer.step()
+    assert logits[0].item() == pytest.approx(logits[1].item(), abs=1e-2)
+    assert logits[0] > logits[2] + 1

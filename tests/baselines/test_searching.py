@@ -1,0 +1,69 @@
+"""The floor and the references, against loops over single deletions."""
+
+import pytest
+import torch
+from torch_geometric.data import Batch
+
+from rcexplainer.baselines import GreedyDeletion, Occlusion, Random
+from rcexplainer.gnn import delete_edges
+from tests.gnn import zoo
+from tests.gnn.graphs import make_graphs, state_of
+
+
+@pytest.fixture
+def model():
+    torch.manual_seed(3)
+    return zoo.GCNLinear(classes=2).eval()
+
+
+def probability(model, graph, label: int) -> float:
+    batch = Batch.from_data_list([graph])
+    with torch.no_grad():
+        return float(model(batch.x, batch.edge_index, batch.batch).softmax(1)[0, label])
+
+
+def without(graph, explanation, unit: int):
+    return delete_edges(graph, explanation.units.of_edge == unit)
+
+
+def test_occlusion_is_the_drop_of_each_single_deletion(model):
+    graphs = make_graphs(4, num_classes=2)
+    for graph, found in zip(graphs, Occlusion().fit(model, graphs).explain(graphs, search="none"), strict=True):
+        whole = probability(model, graph, found.prediction)
+        drops = [
+            whole - probability(model, without(graph, found, u), found.prediction) for u in range(len(found.units))
+        ]
+        torch.testing.assert_close(2 * found.unit_scores - 1, torch.tensor(drops), atol=1e-5, rtol=0)
+
+
+def test_greedy_takes_the_unit_that_lowers_the_confidence_most(model):
+    graphs = make_graphs(3, num_classes=2)
+    for graph, found in zip(graphs, GreedyDeletion(0.2).fit(model, graphs).explain(graphs, search="none"), strict=True):
+        gone = torch.zeros(graph.num_edges, dtype=torch.bool)
+        order = found.unit_scores.argsort(descending=True, stable=True)
+        for unit in order[: int((found.unit_scores > 0).sum())].tolist():
+            left = [u for u in range(len(found.units)) if not gone[found.units.of_edge == u].any()]
+            values = {
+                u: probability(model, delete_edges(graph, gone | (found.units.of_edge == u)), found.prediction)
+                for u in left
+            }
+            assert values[unit] == pytest.approx(min(values.values()), abs=1e-6)
+            gone |= found.units.of_edge == unit
+
+
+def test_random_is_random_by_seed(model):
+    graphs = make_graphs(3, num_classes=2)
+    one, same, other = (Random(seed).fit(model, graphs).explain(graphs[0], search="none") for seed in (0, 0, 1))
+    assert torch.equal(one.edge_scores, same.edge_scores)
+    assert not torch.equal(one.edge_scores, other.edge_scores)
+
+
+@pytest.mark.parametrize("method", [Random(), Occlusion(), GreedyDeletion()])
+def test_the_model_is_left_as_it_was(model, method):
+    graphs = make_graphs(4, num_classes=2)
+    model.train()
+    before = state_of(model)
+    explanations = method.fit(model, graphs).explain(graphs)
+    assert state_of(model) == before
+    assert all(float(one.edge_scores.min()) >= 0 and float(one.edge_scores.max()) <= 1 for one in explanations)
+    assert all(one.counterfactual is not None for one in explanations)
