@@ -140,4 +140,5 @@ def test_demo(capsys):
     result = json.loads(out)
     assert code == 0
     assert result["accuracy"]["test"] > 0.95
-    assert result["exact_masking"]
+    assert all(row["predicted"].startswith("positive") and row["without"] for row in result["positives"])
+    assert sum(row["flipped"] for row in result["positives"]) >= 7

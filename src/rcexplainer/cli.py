@@ -180,11 +180,11 @@ def demo(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """The main job on a built-in dataset: molecules, and a network that classifies them."""
+    """The main job on a built-in dataset: molecules, a network that classifies them, and what would change its mind."""
     from rcexplainer.experiments.demo import run_demo
 
     result = run_demo(seed=seed, progress=not quiet)
-    _show(result.to_json(), result.rows(), "nitro: is there an NO2 or NH2 on an aromatic ring?", as_json)
+    _show(result.to_json(), result.rows(), result.caption(), as_json)
 
 
 def _show(document: Any, rows: list[dict[str, Any]], caption: str, as_json: bool) -> None:
@@ -193,13 +193,15 @@ def _show(document: Any, rows: list[dict[str, Any]], caption: str, as_json: bool
         print(json.dumps(_no_nan(document), indent=2, ensure_ascii=False, allow_nan=False, default=str))
         return
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    table = Table(caption=caption, caption_justify="left", header_style="bold", box=None, pad_edge=False)
+    table = Table(header_style="bold", box=None, pad_edge=False)
     for column in columns:
         number = all(isinstance(row.get(column, 0), int | float) for row in rows[:1])
         table.add_column(column.replace("_", " "), justify="right" if number else "left")
     for row in rows:
         table.add_row(*(_cell(row.get(column, "")) for column in columns))
-    Console().print(table)
+    console = Console()
+    console.print(table)
+    console.print(f"\n{caption}", style="dim", highlight=False)
 
 
 def _no_nan(value: Any) -> Any:
