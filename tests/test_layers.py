@@ -11,6 +11,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "rcexplainer"
 
 RANKS = {
     "errors": 0,
+    "files": 1,
     "graphs": 1,
     "core": 1,
     "batching": 2,
@@ -20,14 +21,15 @@ RANKS = {
     "explanation": 4,
     "config": 4,
     "explaining": 5,
-    "explainer": 6,
+    "fitted": 6,
+    "explainer": 7,
     "baselines": 6,
     "metrics": 6,
-    "viz": 7,
-    "integrations": 7,
-    "experiments": 8,
-    "cli": 9,
-    "__main__": 10,
+    "viz": 8,
+    "integrations": 8,
+    "experiments": 9,
+    "cli": 10,
+    "__main__": 11,
 }
 HEAVY = {"rdkit", "ray", "fastapi", "uvicorn", "pgmpy", "matplotlib", "scipy", "typer", "rich", "safetensors"}
 

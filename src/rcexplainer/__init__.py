@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rcexplainer import baselines, datasets, errors, gnn, metrics
     from rcexplainer.config import RCConfig
-    from rcexplainer.explainer import FittedRCExplainer, RCExplainer
+    from rcexplainer.explainer import RCExplainer
     from rcexplainer.explanation import Counterfactual, Explanation, Failure
+    from rcexplainer.fitted import FittedRCExplainer, load
 
 __version__ = "0.1.0"
 
@@ -25,10 +26,11 @@ PARTS = ("baselines", "datasets", "errors", "gnn", "metrics")
 NAMES = {
     "RCConfig": "config",
     "RCExplainer": "explainer",
-    "FittedRCExplainer": "explainer",
+    "FittedRCExplainer": "fitted",
     "Explanation": "explanation",
     "Counterfactual": "explanation",
     "Failure": "explanation",
+    "load": "fitted",
 }
 __all__ = [
     "Counterfactual",
@@ -41,6 +43,7 @@ __all__ = [
     "datasets",
     "errors",
     "gnn",
+    "load",
     "metrics",
 ]
 

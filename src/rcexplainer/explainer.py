@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
-from rcexplainer.config import PRESETS, RCConfig, make_config
+from rcexplainer.config import make_config
 from rcexplainer.core.boundaries import sample_boundaries
 from rcexplainer.core.calibration import Calibration, calibrate
 from rcexplainer.core.mask_net import EdgeMaskNet, FactorisedGate
@@ -22,8 +22,9 @@ from rcexplainer.core.search import greedy
 from rcexplainer.core.segments import gather_ranges, owners, split_by_cost
 from rcexplainer.core.teacher import effect_loss, order_loss
 from rcexplainer.core.training import Epoch, train
+from rcexplainer.core.units import Units
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.explaining import FittedExplainer
+from rcexplainer.fitted import FittedRCExplainer, MaskScores, unit_logits
 from rcexplainer.gnn.calling import Forward
 from rcexplainer.gnn.instances import Instances, node_inputs, single_effects
 from rcexplainer.gnn.outputs import OutputKind
@@ -34,17 +35,7 @@ from rcexplainer.graphs import Graphs, Kind, as_graphs
 log = logging.getLogger(__name__)
 
 SEARCH_PAIRS = 1 << 20
-
-
-@dataclass(frozen=True, eq=False)
-class FittedRCExplainer(FittedExplainer):
-    """An RCExplainer that has been fitted. Its parts are open to be looked at."""
-
-    config: RCConfig = PRESETS["default"]
-    regions: Regions | None = None
-    net: EdgeMaskNet | None = None
-    calibration: Calibration | None = None
-    history: tuple[Epoch, ...] = ()
+PROBES = 4
 
 
 class RCExplainer:
@@ -154,19 +145,18 @@ class RCExplainer:
             bar.set_postfix(**{name: f"{value:.3f}" for name, value in epoch.terms.items()}, val=f"{epoch.val:.3f}")
         calibration = held.calibrate(net, config.inputs)
 
-        def scores(instances: Instances, labels: Tensor) -> Tensor:
-            with torch.no_grad():
-                logits = torch.cat(
-                    [
-                        Known(instances, labels, labels).logits(net, ids, config.inputs)[0]
-                        for ids in instances.chunks(instances.everything)
-                    ]
-                )
-            return calibration(logits, labels[instances.units.owner])
-
-        kind, classes = Kind.of(known.instances.graphs[0]), frozenset(known.label.tolist())
+        scores = MaskScores(net, calibration, config.inputs)
+        graphs = taught.instances.graphs
         return FittedRCExplainer(
-            split, scores, kind, class_names, classes, config, regions, net, calibration, tuple(history)
+            split=split,
+            scores=scores,
+            kind=Kind.of(graphs[0]),
+            class_names=class_names,
+            classes=frozenset(known.label.tolist()),
+            config=config,
+            regions=regions,
+            probes=tuple(sorted(graphs, key=lambda graph: (not graph.num_edges, graph.num_nodes))[:PROBES]),
+            history=tuple(history),
         )
 
 
@@ -232,13 +222,9 @@ class Known:
         order = torch.cat([nn.functional.pad(part, (0, width - part.size(1)), value=-1) for part in parts])
         return Lesson(order, torch.cat(effects))
 
-    def logits(self, net: EdgeMaskNet, ids: Tensor, inputs: str) -> tuple[Tensor, Any]:
+    def logits(self, net: EdgeMaskNet, ids: Tensor, inputs: str) -> tuple[Tensor, Units]:
         """f_θ of the units of these instances, from one forward pass of the GNN."""
-        batch, units = self.instances[ids]
-        with torch.no_grad():
-            done = self.instances.split.run(batch)
-        nodes = node_inputs(done, batch, inputs)
-        return net(nodes, done.embedding, self.label[ids], units.pair, units.owner), units
+        return unit_logits(net, self.instances, ids, self.label, inputs)
 
     @torch.no_grad()
     def calibrate(self, net: EdgeMaskNet, inputs: str) -> Calibration:

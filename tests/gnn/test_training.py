@@ -90,7 +90,7 @@ def test_damaged_checkpoints(tmp_path, trained):
     with pytest.raises(CheckpointError, match="cannot be read as safetensors"):
         load_gnn(path)
     save_file({"a": torch.ones(1)}, path)
-    with pytest.raises(CheckpointError, match="is no GNN of rcexplainer"):
+    with pytest.raises(CheckpointError, match="is no rcexplainer-gnn file: its format is None"):
         load_gnn(path)
     header = {"format": "rcexplainer-gnn", "config": '{"num_features": 3, "depth": 2}', "info": "{}"}
     save_file({"a": torch.ones(1)}, path, header)

@@ -1,0 +1,53 @@
+"""Files that are whole or not there, and from which nothing is unpickled: safetensors with JSON in the header."""
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from torch import Tensor
+
+from rcexplainer.errors import CheckpointError
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: Mapping[str, str]) -> Path:
+    """Write tensors and texts to one file."""
+    from safetensors.torch import save
+
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    return write_whole(path, save(plain, dict(header)))
+
+
+def read_tensors(path: Path, wanted: str) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The tensors and texts of a file whose header says that its format is `wanted`."""
+    from safetensors import SafetensorError, safe_open
+
+    if not path.is_file():
+        raise CheckpointError(f"there is no file {path}")
+    try:
+        with safe_open(path, framework="pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            header = file.metadata() or {}
+    except SafetensorError as error:
+        raise CheckpointError(
+            f"{path} cannot be read as safetensors ({error}): it is damaged or another file"
+        ) from error
+    if header.get("format") != wanted:
+        raise CheckpointError(f"{path} is no {wanted} file: its format is {header.get('format')!r}")
+    return tensors, header
+
+
+def write_whole(path: Path, content: bytes) -> Path:
+    """Write a file so that no reader, and no crash, ever sees half of it: beside its place, and then moved there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return path

@@ -1,0 +1,158 @@
+"""A fitted explainer: what it holds, and how it is kept on disk.
+
+The file is safetensors, with settings, versions, class names and a fingerprint of the GNN as JSON. The GNN itself is
+not saved, only what tells it from another. A few small training graphs are: on these the model is taken apart again
+when the explainer is loaded.
+"""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Data
+
+from rcexplainer import __version__
+from rcexplainer.config import RCConfig
+from rcexplainer.core.calibration import Calibration
+from rcexplainer.core.mask_net import EdgeMaskNet, FactorisedGate
+from rcexplainer.core.regions import Regions
+from rcexplainer.core.training import Epoch
+from rcexplainer.core.units import Units
+from rcexplainer.errors import CheckpointError
+from rcexplainer.explaining import FittedExplainer
+from rcexplainer.files import read_tensors, write_tensors
+from rcexplainer.gnn.calling import Forward
+from rcexplainer.gnn.instances import Instances, node_inputs
+from rcexplainer.gnn.split import split_model
+from rcexplainer.graphs import Kind
+
+FORMAT = "rcexplainer-explainer"
+
+
+def unit_logits(
+    net: EdgeMaskNet, instances: Instances, ids: Tensor, label: Tensor, inputs: str
+) -> tuple[Tensor, Units]:
+    """f_θ of the units of these instances, from one forward pass of the GNN; `label` is of all instances."""
+    batch, units = instances[ids]
+    with torch.no_grad():
+        done = instances.split.run(batch)
+    nodes = node_inputs(done, batch, inputs)
+    return net(nodes, done.embedding, label[ids], units.pair, units.owner), units
+
+
+@dataclass(frozen=True, eq=False)
+class MaskScores:
+    """The scores of the mask network: one forward pass of the GNN, then f_θ, then the calibration."""
+
+    net: EdgeMaskNet
+    calibration: Calibration
+    inputs: str
+
+    @torch.no_grad()
+    def __call__(self, instances: Instances, labels: Tensor) -> Tensor:
+        pieces = instances.chunks(instances.everything)
+        logits = torch.cat([unit_logits(self.net, instances, ids, labels, self.inputs)[0] for ids in pieces])
+        return self.calibration(logits, labels[instances.units.owner])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FittedRCExplainer(FittedExplainer):
+    """An RCExplainer that has been fitted. Its parts are open to be looked at."""
+
+    scores: MaskScores
+    config: RCConfig
+    regions: Regions
+    probes: tuple[Data, ...]  # a few small training graphs: on these the model is split again after loading
+    history: tuple[Epoch, ...] = ()
+
+    def save(self, path: str | Path) -> Path:
+        """Write the explainer to one file; `rcexplainer.load(path, model)` reads it."""
+        tensors = {
+            **_named("net", self.scores.net.state_dict()),
+            **_named("regions", self.regions.state()),
+            "calibration.threshold": self.scores.calibration.threshold,
+            "calibration.scale": self.scores.calibration.scale,
+        }
+        for number, graph in enumerate(self.probes):
+            values = {key: value for key, value in graph.to_dict().items() if isinstance(value, Tensor)}
+            tensors |= _named(f"probe.{number}", values)
+        about = {
+            "version": __version__,
+            "torch": torch.__version__,
+            "config": asdict(self.config),
+            "class_names": self.class_names,
+            "classes": sorted(self.classes or ()),
+            "task": self.split.task,
+            "head": self.split.head_name,
+            "output": self.split.output,
+            "probes": len(self.probes),
+            "fingerprint": fingerprint(self.split.model),
+        }
+        return write_tensors(Path(path), tensors, {"format": FORMAT, "about": json.dumps(about)})
+
+
+def load(path: str | Path, model: nn.Module, *, forward: Forward | None = None) -> FittedRCExplainer:
+    """Read an explainer written by `save`; `model` must be the GNN it was fitted for.
+
+    `forward` is needed again where `fit` was given one: functions are not saved.
+    """
+    path = Path(path)
+    tensors, header = read_tensors(path, FORMAT)
+    try:
+        about = json.loads(header["about"])
+        config = RCConfig(**about["config"])
+    except (KeyError, TypeError, json.JSONDecodeError) as error:
+        raise CheckpointError(f"{path} is damaged or was written by another version: {error}") from error
+    _check_fingerprint(path, about["fingerprint"], fingerprint(model))
+    device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
+    tensors = {name: tensor.to(device) for name, tensor in tensors.items()}
+    probes = tuple(Data(**_part(f"probe.{number}", tensors)) for number in range(about["probes"]))
+    split = split_model(model, list(probes), about["head"], forward, about["task"], about["output"])
+    weights = _part("net", tensors)
+    widths = len(weights["node_mean"]), len(weights["instance_mean"])
+    net = EdgeMaskNet(FactorisedGate(*widths, split.num_classes, config.hidden), *widths).to(device)
+    net.load_state_dict(weights)
+    calibration = Calibration(**_part("calibration", tensors))
+    return FittedRCExplainer(
+        split=split,
+        scores=MaskScores(net.eval(), calibration, config.inputs),
+        kind=Kind.of(probes[0]),
+        class_names=tuple(about["class_names"]),
+        classes=frozenset(about["classes"]),
+        config=config,
+        regions=Regions.from_state(_part("regions", tensors)),
+        probes=probes,
+    )
+
+
+def fingerprint(model: nn.Module) -> dict[str, Any]:
+    """What tells one GNN from another: shape and content of every parameter and buffer."""
+
+    def digest(tensor: Tensor) -> str:
+        return hashlib.sha256(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes()).hexdigest()[:16]
+
+    return {name: [list(tensor.shape), digest(tensor.reshape(-1))] for name, tensor in model.state_dict().items()}
+
+
+def _check_fingerprint(path: Path, saved: dict[str, Any], given: dict[str, Any]) -> None:
+    for name in sorted(saved.keys() | given.keys()):
+        if name not in given or name not in saved:
+            has, lacks = ("the saved one", "this one") if name in saved else ("this one", "the saved one")
+            raise CheckpointError(f"{path} was fitted for another GNN: {has} has {name}, {lacks} does not")
+        if saved[name] != given[name]:
+            shapes = tuple(saved[name][0]), tuple(given[name][0])
+            what = "its values differ" if shapes[0] == shapes[1] else f"its shape was {shapes[0]}, now {shapes[1]}"
+            raise CheckpointError(f"{path} was fitted for another GNN, or this one was trained since: {name}, {what}")
+
+
+def _named(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {f"{prefix}.{name}": tensor for name, tensor in tensors.items()}
+
+
+def _part(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    start = f"{prefix}."
+    return {name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}

@@ -1,0 +1,82 @@
+"""An explainer saved and loaded gives the same answers, for the same GNN and for no other."""
+
+import json
+
+import pytest
+import torch
+from safetensors import safe_open
+from torch_geometric.data import Batch
+
+import rcexplainer as rc
+from rcexplainer.errors import CheckpointError
+from rcexplainer.gnn import TrainConfig, gnn_config, train_gnn
+from tests.gnn import zoo
+from tests.gnn.graphs import make_graphs
+
+
+@pytest.fixture(scope="module")
+def case():
+    data = rc.datasets.load("ba-2motifs", num_graphs=80)
+    settings = TrainConfig(epochs=40, lr=0.01)
+    model = train_gnn(gnn_config("paper", 10, 2), data.graphs, data.split, settings=settings, progress=False).model
+    fitted = rc.RCExplainer(epochs=2).fit(model, data.subset("train"), class_names=data.class_names, progress=False)
+    return data, model, fitted
+
+
+def test_round_trip(case, tmp_path):
+    data, model, fitted = case
+    loaded = rc.load(fitted.save(tmp_path / "folder" / "explainer.safetensors"), model)
+    assert loaded.config == fitted.config
+    assert loaded.class_names == fitted.class_names
+    assert loaded.classes == fitted.classes
+    assert str(loaded.regions) == str(fitted.regions)
+    for one, two in zip(fitted.explain(data.subset("test")), loaded.explain(data.subset("test")), strict=True):
+        assert torch.equal(one.edge_scores, two.edge_scores)
+        assert torch.equal(one.counterfactual.removed, two.counterfactual.removed)
+
+
+def test_the_header_says_what_it_is(case, tmp_path):
+    _, _, fitted = case
+    with safe_open(fitted.save(tmp_path / "explainer.safetensors"), framework="pt") as file:
+        about = json.loads(file.metadata()["about"])
+    assert about["version"] == rc.__version__
+    assert about["class_names"] == ["cycle", "house"]
+    assert about["config"]["epochs"] == 2
+
+
+def test_another_gnn_is_refused_by_name(case, tmp_path):
+    _, model, fitted = case
+    path = fitted.save(tmp_path / "explainer.safetensors")
+    other = rc.gnn.GNN(model.config)
+    with pytest.raises(CheckpointError, match=r"fitted for another GNN.*convs.0.lin_rel.bias, its values differ"):
+        rc.load(path, other)
+    wider = rc.gnn.GNN(gnn_config("paper", 10, 2, width=8))
+    with pytest.raises(CheckpointError, match=r"convs.0.lin_rel.bias, its shape was \(20,\), now \(8,\)"):
+        rc.load(path, wider)
+    with pytest.raises(CheckpointError, match=r"this one has conv1.bias, the saved one does not"):
+        rc.load(path, zoo.GCNLinear())
+
+
+def test_files_that_are_something_else(case, tmp_path):
+    _, model, _ = case
+    with pytest.raises(CheckpointError, match="there is no file"):
+        rc.load(tmp_path / "nowhere", model)
+    other = rc.gnn.save_gnn(tmp_path / "gnn.safetensors", model)
+    with pytest.raises(CheckpointError, match="is no rcexplainer-explainer file: its format is 'rcexplainer-gnn'"):
+        rc.load(other, model)
+
+
+def test_a_models_own_call_is_needed_again(tmp_path):
+    def forward(model, batch, edge_weight):
+        return model(batch.edge_index, batch.x, batch.batch)
+
+    torch.manual_seed(4)
+    model, graphs = zoo.UnusualCall(), make_graphs(30)
+    with torch.no_grad():  # so that every class is predicted for some
+        model.lin.bias -= forward(model, Batch.from_data_list(graphs), None).mean(0)
+    fitted = rc.RCExplainer(epochs=1).fit(model, graphs, forward=forward, progress=False)
+    path = fitted.save(tmp_path / "explainer.safetensors")
+    with pytest.raises(rc.errors.SplitError, match="needs 'adjacency'"):
+        rc.load(path, model)
+    loaded = rc.load(path, model, forward=forward)
+    assert torch.equal(loaded.explain(graphs[3]).edge_scores, fitted.explain(graphs[3]).edge_scores)
