@@ -28,7 +28,7 @@ class RCConfig:
     patience: int = 15  # epochs without a better validation loss before training stops
     teacher_depth: float = 0.3  # how far the search deletes, as a share of the units
     teacher_limit: int = 4000  # instances the search is run on, at most
-    weight_effect: float = 1.0  # of what units do on their own, beside the search's order; ours
+    weight_effect: float = 0.5  # of what units do on their own, beside the search's order; ours
     effect_temperature: float = 0.1  # τ: drops in probability this close share the credit; ours
 
     def __post_init__(self) -> None:

@@ -20,6 +20,7 @@ from rcexplainer.config import RCConfig
 from rcexplainer.core.calibration import Calibration
 from rcexplainer.core.mask_net import EdgeMaskNet, FactorisedGate
 from rcexplainer.core.regions import Regions
+from rcexplainer.core.teacher import log_softmax
 from rcexplainer.core.training import Epoch
 from rcexplainer.core.units import Units
 from rcexplainer.errors import CheckpointError
@@ -36,12 +37,16 @@ FORMAT = "rcexplainer-explainer"
 def unit_logits(
     net: EdgeMaskNet, instances: Instances, ids: Tensor, label: Tensor, inputs: str
 ) -> tuple[Tensor, Units]:
-    """f_θ of the units of these instances, from one forward pass of the GNN; `label` is of all instances."""
+    """log softmax of f_θ over each instance's units, from one forward pass of the GNN; `label` is of all instances.
+
+    What the network is taught says nothing about the level of a whole instance; the softmax makes instances comparable.
+    """
     batch, units = instances[ids]
     with torch.no_grad():
         done = instances.split.run(batch)
     nodes = node_inputs(done, batch, inputs)
-    return net(nodes, done.embedding, label[ids], units.pair, units.owner), units
+    logits = net(nodes, done.embedding, label[ids], units.pair, units.owner)
+    return log_softmax(logits, units.owner, len(ids)), units
 
 
 @dataclass(frozen=True, eq=False)
