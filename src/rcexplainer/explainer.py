@@ -14,10 +14,10 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from rcexplainer.config import make_config
-from rcexplainer.core.boundaries import sample_boundaries
 from rcexplainer.core.calibration import Calibration, calibrate
 from rcexplainer.core.mask_net import EdgeMaskNet, FactorisedGate
 from rcexplainer.core.regions import Regions
+from rcexplainer.core.sampling import sample_boundaries
 from rcexplainer.core.search import greedy
 from rcexplainer.core.segments import gather_ranges, owners, split_by_cost
 from rcexplainer.core.teacher import effect_loss, order_loss

@@ -6,17 +6,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from rcexplainer.core.boundaries import (
-    LinearBoundaries,
-    at_samples,
-    concat,
-    enumerate_affine,
-    is_affine,
-    linearisation_error,
-    on_segments,
-    sample_boundaries,
-    smooth_head,
-)
+from rcexplainer.core.boundaries import LinearBoundaries, at_samples, concat, enumerate_affine, on_segments
+from rcexplainer.core.sampling import is_affine, linearisation_error, sample_boundaries, smooth_head
 from rcexplainer.errors import RCExplainerError
 from tests.core.literal import boundary_at
 

@@ -6,9 +6,10 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor, nn
 
-from rcexplainer.core.boundaries import LinearBoundaries, at_samples, enumerate_affine, sample_boundaries
+from rcexplainer.core.boundaries import LinearBoundaries, at_samples, enumerate_affine
 from rcexplainer.core.cover import greedy_cover, peel
 from rcexplainer.core.regions import Regions
+from rcexplainer.core.sampling import sample_boundaries
 from rcexplainer.errors import RCExplainerError
 from tests.core import literal
 from tests.core.test_boundaries import mlp, points, vee

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from rcexplainer.core.boundaries import sample_boundaries
 from rcexplainer.core.regions import Regions
+from rcexplainer.core.sampling import sample_boundaries
 from rcexplainer.gnn.training import seeded
 
 Rows = list[dict[str, Any]]
