@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rcexplainer import baselines, datasets, errors, gnn, metrics
+    from rcexplainer import baselines, datasets, errors, gnn, integrations, metrics
     from rcexplainer.config import RCConfig
     from rcexplainer.explainer import RCExplainer
     from rcexplainer.explanation import Counterfactual, Explanation, Failure
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-PARTS = ("baselines", "datasets", "errors", "gnn", "metrics")
+PARTS = ("baselines", "datasets", "errors", "gnn", "integrations", "metrics")
 NAMES = {
     "RCConfig": "config",
     "RCExplainer": "explainer",
@@ -43,6 +43,7 @@ __all__ = [
     "datasets",
     "errors",
     "gnn",
+    "integrations",
     "load",
     "metrics",
 ]

@@ -1,0 +1,72 @@
+"""A fitted explainer as an algorithm of PyG's own `Explainer`:
+
+explainer = Explainer(model, RCExplainerAlgorithm(fitted), explanation_type="model", edge_mask_type="object",
+                      model_config=dict(mode="multiclass_classification", task_level="graph", return_type="raw"))
+explanation = explainer(x, edge_index, batch=batch)
+"""
+
+import logging
+from typing import Any
+
+from torch import Tensor, nn
+from torch_geometric.data import Data
+from torch_geometric.explain import Explanation as PyGExplanation
+from torch_geometric.explain.algorithm import ExplainerAlgorithm
+from torch_geometric.explain.config import MaskType, ModelMode, ModelTaskLevel
+
+from rcexplainer.errors import RCExplainerError
+from rcexplainer.explaining import FittedExplainer
+
+log = logging.getLogger(__name__)
+
+
+class RCExplainerAlgorithm(ExplainerAlgorithm):
+    """Edge scores of `fitted` as PyG's `edge_mask`. Takes any fitted method of ours."""
+
+    def __init__(self, fitted: FittedExplainer) -> None:
+        super().__init__()
+        self.fitted = fitted
+
+    def forward(
+        self,
+        model: nn.Module,
+        x: Tensor,
+        edge_index: Tensor,
+        *,
+        target: Tensor,
+        index: int | Tensor | None = None,
+        **kwargs: Any,
+    ) -> PyGExplanation:
+        """Scores in [0, 1] for the edges of one graph; the class explained is the one the model predicts."""
+        if model is not self.fitted.split.model:
+            raise RCExplainerError(
+                f"the explainer was fitted for another {type(self.fitted.split.model).__name__}: "
+                "give PyG's Explainer the very model that was given to fit"
+            )
+        batch = kwargs.pop("batch", None)
+        if batch is not None and batch.numel() and int(batch.max()) > 0:
+            graphs = int(batch.max()) + 1
+            raise RCExplainerError(
+                f"PyG explains one graph at a time, got a batch of {graphs}; fitted.explain takes lists"
+            )
+        values = {name: value for name, value in kwargs.items() if isinstance(value, Tensor)}
+        found = self.fitted.explain(Data(x=x, edge_index=edge_index, **values), search="none")
+        return PyGExplanation(edge_mask=found.edge_scores.to(edge_index.device))
+
+    def supports(self) -> bool:
+        """Edge masks of graph classifiers; each refusal is said, as PyG itself only says that there is one."""
+        refusals = {
+            "edge_mask_type must be 'object'": self.explainer_config.edge_mask_type != MaskType.object,
+            "node_mask_type must be None: edges are explained": self.explainer_config.node_mask_type is not None,
+            "mode must be a classification": self.model_config.mode == ModelMode.regression,
+            "task_level must be 'graph'": self.model_config.task_level != ModelTaskLevel.graph,
+        }
+        for reason in (reason for reason, refused in refusals.items() if refused):
+            log.error("RCExplainerAlgorithm: %s", reason)
+        return not any(refusals.values())
+
+    def __repr__(self) -> str:
+        return f"RCExplainerAlgorithm({type(self.fitted).__name__})"
+
+
+__all__ = ["RCExplainerAlgorithm"]
