@@ -43,8 +43,8 @@ class Demo:
         flipped = sum(case is not None and case.flipped for case in cases)
         accuracy = self.trained.accuracy["test"]
         return (
-            f"Is there an NO2 or NH2 on an aromatic ring? The network is right on {accuracy:.1%} of\n"
-            f"{len(self.explanations)} held-out molecules. Without the bonds named, the prediction changes: found and\n"
+            f"Is there an NO2 or NH2 on an aromatic ring? The network is right on {accuracy:.1%} of "
+            f"{len(self.explanations)} held-out molecules. Without the bonds named, the prediction changes: found and "
             f"verified for {flipped} of {len(cases)} positives. Lower-case atoms are aromatic."
         )
 
