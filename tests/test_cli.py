@@ -102,7 +102,7 @@ def test_train_prints_a_table(capsys):
         (["train", "--dataset", "ba-2motifs", "--dropout", "1"], "dropout must be in [0, 1), got 1.0"),
         (["train", "--dataset", "ba-2motifs", "--device", "meta"], "device 'meta' cannot be used"),
         (["train", "--dataset", "ba-2motifs", "--out", "/proc/nowhere"], "/proc/nowhere"),
-        (["bench", "everything"], "unknown benchmark 'everything'; known: import, regions"),
+        (["bench", "everything"], "unknown benchmark 'everything'; known: import, core, regions"),
     ],
 )
 def test_mistakes_are_one_line_and_exit_code_2(capsys, arguments, message):
@@ -127,6 +127,13 @@ def test_bench_import(capsys):
     rows = {row["import"]: row["seconds more"] for row in json.loads(out)}
     assert code == 0
     assert rows["torch_geometric"] > rows["rcexplainer"] >= 0
+
+
+def test_bench_core(capsys):
+    code, out, _ = run(capsys, "bench", "core", "--repeats", "1", "--json")
+    (row,) = json.loads(out)
+    assert code == 0
+    assert row["scores ÷ forward"] > 1
 
 
 def test_python_dash_m():

@@ -160,7 +160,10 @@ def evaluate(
 @app.command()
 def bench(
     what: Annotated[
-        str, typer.Argument(help="import: what `import rcexplainer` costs; regions: a million embeddings.")
+        str,
+        typer.Argument(
+            help="import: the import; core: scores beside a forward pass; regions: of a million embeddings."
+        ),
     ],
     repeats: Annotated[int, typer.Option(min=1, help="How often each is measured; the median counts.")] = 3,
     as_json: Json = False,

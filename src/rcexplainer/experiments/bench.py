@@ -11,8 +11,13 @@ from typing import Any
 import torch
 from torch import nn
 
+from rcexplainer.core.mask_net import EdgeMaskNet, FactorisedGate
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.sampling import sample_boundaries
+from rcexplainer.core.teacher import log_softmax
+from rcexplainer.datasets import load
+from rcexplainer.gnn import GNN, gnn_config, split_model
+from rcexplainer.gnn.instances import Instances, node_inputs
 from rcexplainer.gnn.training import seeded
 
 Rows = list[dict[str, Any]]
@@ -78,4 +83,42 @@ def _regions_cost(
     }
 
 
-BENCHMARKS: dict[str, Callable[[int], Rows]] = {"import": import_cost, "regions": regions_cost}
+def core_cost(repeats: int, graphs: int = 256) -> Rows:
+    """The scores of a batch of molecules beside one forward pass of the GNN over it, in the same run."""
+    data = load("nitro", num_graphs=graphs)
+    with seeded(0):
+        model = GNN(gnn_config("paper", data.num_features, data.num_classes)).eval()
+        split = split_model(model, data.graphs)
+        instances = Instances(split, data.graphs)
+        batch, units = instances[instances.everything]
+        done = split.run(batch)
+        nodes = node_inputs(done, batch, "all")
+        gate = FactorisedGate(nodes.size(1), split.embedding_dim, data.num_classes)
+        net = EdgeMaskNet(gate, nodes.size(1), split.embedding_dim)
+    label = torch.zeros(graphs, dtype=torch.long)
+
+    def forward() -> None:
+        split.run(batch)
+
+    def scores() -> None:
+        done = split.run(batch)
+        logits = net(node_inputs(done, batch, "all"), done.embedding, label, units.pair, units.owner)
+        log_softmax(logits, units.owner, graphs)
+
+    with split.scope, torch.no_grad():
+        seconds = {name: _median_seconds(run, 20 * repeats) for name, run in (("forward", forward), ("scores", scores))}
+    ratio = round(seconds["scores"] / seconds["forward"], 2)
+    milliseconds = {f"{name} ms": round(1000 * value, 2) for name, value in seconds.items()}
+    return [{"graphs": graphs, "edges": batch.num_edges, **milliseconds, "scores ÷ forward": ratio}]
+
+
+def _median_seconds(run: Callable[[], None], repeats: int) -> float:
+    times: list[float] = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return median(times)
+
+
+BENCHMARKS: dict[str, Callable[[int], Rows]] = {"import": import_cost, "core": core_cost, "regions": regions_cost}
