@@ -37,8 +37,3 @@ def test_graph_with_as_many_nodes_as_edges_and_one_with_a_single_edge():
     batch = GraphStore([ring, single])[torch.tensor([1, 0])]
     assert batch.y.tolist() == [0, 1]
     assert torch.equal(batch.edge_index, torch.tensor([[0, 2, 3, 4], [1, 3, 4, 2]]))
-
-
-def test_chunks_cover_everything_once():
-    store = GraphStore(make_graphs(7))
-    assert torch.cat(store.chunks(3)).tolist() == list(range(7))

@@ -7,7 +7,6 @@ PyG's `Batch.from_data_list` walks over its graphs in Python; in a training loop
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import torch
 from torch import Tensor
@@ -68,8 +67,3 @@ class GraphStore:
         batch.ptr = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
         batch._num_graphs = len(ids)
         return batch
-
-    def chunks(self, size: int) -> list[Tensor]:
-        """All positions, in order, in pieces of `size`."""
-        bounds = [*range(0, len(self), size), len(self)]
-        return [torch.arange(low, high) for low, high in pairwise(bounds)]

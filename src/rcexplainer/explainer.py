@@ -129,7 +129,7 @@ class RCExplainer:
 
         epochs = train(
             net,
-            lambda ids, _: terms(taught, ids, lesson),
+            lambda ids: terms(taught, ids, lesson),
             validate,
             taught.instances.everything,
             generator,

@@ -1,6 +1,6 @@
 """One plain training loop for the mask network: Adam with cosine decay, early stopping on the validation loss.
 
-What is minimised is a function passed in: `loss(instances [b], fraction of training done) → named terms`.
+What is minimised is a function passed in: `loss(instances [b]) → named terms`.
 """
 
 import copy
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 log = logging.getLogger(__name__)
 
 Terms = dict[str, Tensor]
-Loss = Callable[[Tensor, float], Terms]
+Loss = Callable[[Tensor], Terms]
 
 
 @dataclass(frozen=True)
@@ -45,19 +45,17 @@ def train(
     steps = epochs * math.ceil(len(train_ids) / batch_size)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, max(1, steps))
     best, best_val, best_epoch = copy.deepcopy(net.state_dict()), math.inf, 0
-    done = 0
     for number in range(epochs):
         net.train()
         sums: dict[str, float] = {}
         shuffled = train_ids[torch.randperm(len(train_ids), generator=generator).to(train_ids.device)]
         for ids in torch.split(shuffled, batch_size):
-            terms = loss(ids, done / steps)
+            terms = loss(ids)
             total = torch.stack(list(terms.values())).sum()
             optimizer.zero_grad()
             total.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
             schedule.step()
-            done += 1
             for name, value in terms.items():
                 sums[name] = sums.get(name, 0.0) + float(value.detach()) * len(ids) / len(train_ids)
         net.eval()
