@@ -626,7 +626,7 @@ def test_also_when_it_raises_in_the_middle(case, monkeypatch) -> None:
         calls += 1
         raise RuntimeError("in the middle")
 
-    monkeypatch.setattr("rcexplainer.explainer.order_loss", fails)
+    monkeypatch.setattr("rcexplainer.core.objectives.order_loss", fails)
     with pytest.raises(RuntimeError, match="in the middle"):
         RCExplainer(epochs=1).fit(model, case.data.subset("train")[:30], progress=False)
     assert calls

@@ -22,14 +22,17 @@ RANKS = {
     "config": 4,
     "explaining": 5,
     "fitted": 6,
-    "explainer": 7,
+    "known": 5,
+    "resuming": 4,
+    "fitting": 7,
+    "explainer": 8,
     "baselines": 6,
     "metrics": 6,
-    "viz": 8,
-    "integrations": 8,
-    "experiments": 9,
-    "cli": 10,
-    "__main__": 11,
+    "viz": 9,
+    "integrations": 9,
+    "experiments": 10,
+    "cli": 11,
+    "__main__": 12,
 }
 HEAVY = {"rdkit", "ray", "fastapi", "uvicorn", "pgmpy", "matplotlib", "scipy", "typer", "rich", "safetensors"}
 

@@ -36,6 +36,7 @@ class FittedExplainer:
     kind: Kind
     class_names: tuple[str, ...] = ()
     classes: frozenset[int] | None = None  # the predicted classes the method was fitted on; None: any will do
+    device: torch.device | None = None  # graphs are moved there first; None: they must be where the model is
 
     def __post_init__(self) -> None:
         if self.class_names and len(self.class_names) != self.split.num_classes:
@@ -87,7 +88,8 @@ class FittedExplainer:
         if search not in ("none", *SEARCHES):
             raise RCExplainerError(f"search must be none, prefix or greedy, got {search!r}")
         start = 0
-        for chunk in _chunks(iter_graphs(graphs)):
+        found = iter_graphs(graphs)
+        for chunk in _chunks(found if self.device is None else (copy(graph).to(self.device) for graph in found)):
             masks = None if candidates is None else candidates[start : start + len(chunk)]
             if masks is not None and len(masks) < len(chunk):
                 raise RCExplainerError(f"candidates must hold one mask for each graph, got {start + len(masks)}")

@@ -7,6 +7,7 @@ when the explainer is loaded.
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from torch_geometric.data import Data
 from rcexplainer import __version__
 from rcexplainer.config import RCConfig
 from rcexplainer.core.calibration import Calibration
-from rcexplainer.core.mask_net import EdgeMaskNet, FactorisedGate
+from rcexplainer.core.mask_net import ConcatGate, EdgeMaskNet, FactorisedGate
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.teacher import log_softmax
 from rcexplainer.core.training import Epoch
@@ -28,25 +29,36 @@ from rcexplainer.explaining import FittedExplainer
 from rcexplainer.files import read_tensors, write_tensors
 from rcexplainer.gnn.calling import Forward
 from rcexplainer.gnn.instances import Instances, node_inputs
-from rcexplainer.gnn.split import split_model
+from rcexplainer.gnn.split import Pass, SplitModel, split_model
 from rcexplainer.graphs import Kind
 
 FORMAT = "rcexplainer-explainer"
 
 
-def unit_logits(
-    net: EdgeMaskNet, instances: Instances, ids: Tensor, label: Tensor, inputs: str
-) -> tuple[Tensor, Units]:
-    """log softmax of f_θ over each instance's units, from one forward pass of the GNN; `label` is of all instances.
+NETWORKS: dict[str, Callable[..., nn.Module]] = {"factorised": FactorisedGate, "concat": ConcatGate}
 
-    What the network is taught says nothing about the level of a whole instance; the softmax makes instances comparable.
-    """
-    batch, units = instances[ids]
-    with torch.no_grad():
-        done = instances.split.run(batch)
-    nodes = node_inputs(done, batch, inputs)
-    logits = net(nodes, done.embedding, label[ids], units.pair, units.owner)
-    return log_softmax(logits, units.owner, len(ids)), units
+
+def as_they_are(logits: Tensor, owner: Tensor, num_instances: int) -> Tensor:
+    """Masks are probabilities: σ(f)."""
+    return logits
+
+
+# A ranking says nothing about the level of a whole instance; the softmax over its units makes instances comparable.
+LEVELS: dict[str, Callable[[Tensor, Tensor, int], Tensor]] = {"share": log_softmax, "mask": as_they_are}
+
+
+def make_net(nodes: Tensor, embedding: Tensor, split: SplitModel, config: RCConfig) -> EdgeMaskNet:
+    """A new mask network for these inputs, and standardised on them."""
+    widths = nodes.size(1), split.embedding_dim
+    net = EdgeMaskNet(NETWORKS[config.network](*widths, split.num_classes, config.hidden), *widths).to(embedding.device)
+    net.standardise(nodes, embedding)
+    return net
+
+
+def unit_logits(net: EdgeMaskNet, done: Pass, batch: Data, units: Units, label: Tensor, config: RCConfig) -> Tensor:
+    """f_θ of every unit from one run of the GNN over a batch, at the level the settings ask for."""
+    logits = net(node_inputs(done, batch, config.inputs), done.embedding, label, units.pair, units.owner)
+    return LEVELS[config.score](logits, units.owner, len(label))
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +67,15 @@ class MaskScores:
 
     net: EdgeMaskNet
     calibration: Calibration
-    inputs: str
+    config: RCConfig
 
     @torch.no_grad()
     def __call__(self, instances: Instances, labels: Tensor) -> Tensor:
-        pieces = instances.chunks(instances.everything)
-        logits = torch.cat([unit_logits(self.net, instances, ids, labels, self.inputs)[0] for ids in pieces])
-        return self.calibration(logits, labels[instances.units.owner])
+        parts: list[Tensor] = []
+        for ids in instances.chunks(instances.everything):
+            batch, units = instances[ids]
+            parts.append(unit_logits(self.net, instances.split.run(batch), batch, units, labels[ids], self.config))
+        return self.calibration(torch.cat(parts), labels[instances.units.owner])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -119,12 +133,12 @@ def load(path: str | Path, model: nn.Module, *, forward: Forward | None = None) 
     split = split_model(model, list(probes), about["head"], forward, about["task"], about["output"])
     weights = _part("net", tensors)
     widths = len(weights["node_mean"]), len(weights["instance_mean"])
-    net = EdgeMaskNet(FactorisedGate(*widths, split.num_classes, config.hidden), *widths).to(device)
+    net = EdgeMaskNet(NETWORKS[config.network](*widths, split.num_classes, config.hidden), *widths).to(device)
     net.load_state_dict(weights)
     calibration = Calibration(**_part("calibration", tensors))
     return FittedRCExplainer(
         split=split,
-        scores=MaskScores(net.eval(), calibration, config.inputs),
+        scores=MaskScores(net.eval(), calibration, config),
         kind=Kind.of(probes[0]),
         class_names=tuple(about["class_names"]),
         classes=frozenset(about["classes"]),

@@ -3,6 +3,7 @@
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call
 
 from rcexplainer.core.mask_net import ConcatGate, EdgeMaskNet, FactorisedGate
 
@@ -29,7 +30,7 @@ def test_the_factorised_gate_is_its_formula() -> None:
     gate = build(FactorisedGate, hidden=7)
     nn.init.normal_(gate.bias.weight)
     z, z_g, label, pair, owner = inputs()
-    u, v, c = gate.add.weight, gate.multiply.weight, gate.context
+    (u, v), c = gate.node.weight.chunk(2), gate.context
     expected = []
     for unit in range(UNITS):
         i, j, g = int(pair[0, unit]), int(pair[1, unit]), int(owner[unit])
@@ -37,6 +38,19 @@ def test_the_factorised_gate_is_its_formula() -> None:
         hidden = u @ z[i] + u @ z[j] + (v @ z[i]) * (v @ z[j]) + c.weight @ z_g[g] + c.bias + a
         expected.append(o @ hidden.clamp_min(0) + b[0])
     torch.testing.assert_close(gate(z, z_g, label, pair, owner), torch.stack(expected))
+
+
+def test_the_gradient_of_the_factorised_gate() -> None:
+    """It adds up in place, which autograd must have seen."""
+    gate, (z, z_g, label, pair, owner) = build(FactorisedGate, hidden=3).double(), inputs()
+    weights = {name: value.clone().requires_grad_() for name, value in gate.named_parameters()}
+
+    def logits(z: Tensor, z_g: Tensor, *values: Tensor) -> Tensor:
+        return functional_call(gate, dict(zip(weights, values, strict=True)), (z, z_g, label, pair, owner))
+
+    assert torch.autograd.gradcheck(
+        logits, (z.double().requires_grad_(), z_g.double().requires_grad_(), *weights.values())
+    )
 
 
 def test_the_concatenating_gate_is_its_formula() -> None:
@@ -78,7 +92,7 @@ def test_each_class_reads_with_weights_of_its_own() -> None:
 
 @pytest.mark.parametrize("gate_class", GATES)
 def test_no_tensor_is_larger_than_the_units_or_the_nodes(gate_class: type[nn.Module]) -> None:
-    """O(|E|): 20,000 nodes would make a matrix of 1.6 GB; the largest thing ever made is [units, hidden]."""
+    """O(|E|): 20,000 nodes would make a matrix of 1.6 GB; the largest thing ever made is [nodes, 2 hidden]."""
     from torch.utils._python_dispatch import TorchDispatchMode
 
     largest = 0
@@ -96,7 +110,7 @@ def test_no_tensor_is_larger_than_the_units_or_the_nodes(gate_class: type[nn.Mod
     with Watch():
         out = gate(z, torch.randn(1, WIDTH), torch.tensor([0]), pair, torch.zeros(units, dtype=torch.long))
     assert out.shape == (units,)
-    assert largest <= 20000 * max(8, 2 * D)
+    assert largest <= 20000 * max(2 * 8, 2 * D)
 
 
 @pytest.mark.parametrize("gate_class", GATES)

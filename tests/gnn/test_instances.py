@@ -128,6 +128,7 @@ def test_what_the_mask_network_reads() -> None:
     batch = Batch.from_data_list(graphs)
     done = split.run(batch)
     assert torch.equal(node_inputs(done, batch, "last"), done.layers[-1])
+    assert torch.equal(node_inputs(done, batch, "layers"), torch.cat(done.layers, 1))
     everything = node_inputs(done, batch, "all")
     assert everything.shape == (batch.num_nodes, 2 * sum(layer.size(1) for layer in done.layers) + zoo.FEATURES)
     assert torch.equal(everything[:, -zoo.FEATURES :], batch.x)

@@ -1,10 +1,12 @@
 """The mask network f_θ (Eq. 6): M_ij = σ(f_θ(z_i, z_j)), the probability that edge (i, j) is in the explanation.
 
 FactorisedGate   f = o_cᵀ relu(U z_i + U z_j + V z_i ⊙ V z_j + C z_G + a_c) + b_c      c: the predicted class
-                 symmetric in i and j; U, V run once per node and C once per instance, so an edge costs a few
-                 times 64 multiplications whatever the width of z. Each class reads the shared hidden units with
-                 weights of its own: what keeps one class in its region has little to do with another's
-ConcatGate       f = oᵀ relu(W [z_i, z_j] + a) + b, the paper's literal form, averaged over both directions
+                 symmetric in i and j; U, V (one matrix, [U; V]) run once per node and C once per instance, so an
+                 edge costs a few times 64 multiplications whatever the width of z. Each class reads the shared
+                 hidden units with weights of its own: what keeps one class in its region has little to do with
+                 another's
+ConcatGate       f = oᵀ relu(W [z_i, z_j] + a) + b, the paper's literal form, averaged over both directions; W in two
+                 halves, each run once per node
 
 z [nodes, D] node embeddings, z_G [instances, d] the instance's own, label [instances],
 pair [2, units], owner [units]  →  logits [units]
@@ -14,6 +16,7 @@ from typing import cast
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import linear
 
 
 class EdgeMaskNet(nn.Module):
@@ -35,16 +38,20 @@ class EdgeMaskNet(nn.Module):
 
     def forward(self, nodes: Tensor, instances: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
         """f_θ for every unit: logits, before σ."""
-        z = (nodes - cast(Tensor, self.node_mean)) / cast(Tensor, self.node_std)
-        z_g = (instances - cast(Tensor, self.instance_mean)) / cast(Tensor, self.instance_std)
+        z = _standardised(nodes, cast(Tensor, self.node_mean), cast(Tensor, self.node_std))
+        z_g = _standardised(instances, cast(Tensor, self.instance_mean), cast(Tensor, self.instance_std))
         return cast(Tensor, self.gate(z, z_g, label, pair, owner))
+
+
+def _standardised(values: Tensor, mean: Tensor, std: Tensor) -> Tensor:
+    """(values − mean) / std. Not as values · (1 / std) − mean / std: for a large mean that cancels."""
+    return (values - mean).mul_(1 / std)
 
 
 class FactorisedGate(nn.Module):
     def __init__(self, node_width: int, instance_width: int, num_classes: int, hidden: int = 64) -> None:
         super().__init__()
-        self.add = nn.Linear(node_width, hidden, bias=False)
-        self.multiply = nn.Linear(node_width, hidden, bias=False)
+        self.node = nn.Linear(node_width, 2 * hidden, bias=False)
         self.context = nn.Linear(instance_width, hidden)
         self.shift = nn.Embedding(num_classes, hidden)
         self.out = nn.Embedding(num_classes, hidden)
@@ -53,11 +60,17 @@ class FactorisedGate(nn.Module):
             nn.init.normal_(table.weight, std=size)
 
     def forward(self, z: Tensor, z_g: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
-        added, multiplied = self.add(z), self.multiply(z)
+        added, multiplied = self.node(z).chunk(2, 1)
         context = self.context(z_g) + self.shift(label)
         i, j = pair
-        hidden = (added[i] + added[j] + multiplied[i] * multiplied[j] + context[owner]).relu()
-        return cast(Tensor, (hidden * self.out(label)[owner]).sum(1) + self.bias(label)[owner, 0])
+        # Added up in one place: a fresh [units, hidden] costs more than the sums in it. `index_select` gathers several
+        # times faster than `added[i]`, and so does its backward pass.
+        hidden = context.index_select(0, owner)
+        hidden += added.index_select(0, i)
+        hidden += added.index_select(0, j)
+        hidden.addcmul_(multiplied.index_select(0, i), multiplied.index_select(0, j)).relu_()
+        answers = torch.addmm(self.bias.weight.T, hidden, self.out.weight.T)  # [units, classes]
+        return answers.gather(1, label.index_select(0, owner)[:, None]).squeeze(1)
 
 
 class ConcatGate(nn.Module):
@@ -66,6 +79,8 @@ class ConcatGate(nn.Module):
         self.layers = nn.Sequential(nn.Linear(2 * node_width, hidden), nn.ReLU(), nn.Linear(hidden, 1))
 
     def forward(self, z: Tensor, z_g: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
+        first, relu, last = self.layers
+        near, far = (linear(z, half) for half in first.weight.chunk(2, 1))
         i, j = pair
-        both = self.layers(torch.cat([z[i], z[j]], 1)) + self.layers(torch.cat([z[j], z[i]], 1))
-        return cast(Tensor, both.squeeze(-1) / 2)
+        ways = (relu(near.index_select(0, a) + far.index_select(0, b) + first.bias) for a, b in ((i, j), (j, i)))
+        return cast(Tensor, last(sum(ways) / 2).squeeze(-1))

@@ -106,14 +106,18 @@ class Regions:
         """[R, P_max]: which of them are boundaries of the region."""
         return self.signs != 0
 
-    def margins(self, embeddings: Tensor, region: Tensor) -> Tensor:
-        """s_i B_i(x) / scale_i [n, P_max] for the rows of each instance's region [n]: positive inside, +inf where there
-        is no boundary (so a minimum over them is taken over real ones), as for every row of region −1."""
+    def distances(self, embeddings: Tensor, region: Tensor) -> Tensor:
+        """s_i B_i(x) [n, P_max] for the rows of each instance's region [n]: positive inside, +inf where there is no
+        boundary (so a minimum over them is taken over real ones), as for every row of region −1."""
         if not len(self.boundaries):
             return embeddings.new_full((len(embeddings), self.scale.size(1)), torch.inf)
         values = self.boundaries(embeddings).gather(1, self.rows[region])
         valid = self.valid[region] & (region >= 0)[:, None]
-        return (values * self.signs[region] / self.scale[region]).masked_fill(~valid, torch.inf)
+        return (values * self.signs[region]).masked_fill(~valid, torch.inf)
+
+    def margins(self, embeddings: Tensor, region: Tensor) -> Tensor:
+        """The same, each boundary divided by its scale."""
+        return self.distances(embeddings, region) / self.scale[region]
 
     @torch.no_grad()
     def violated(self, embeddings: Tensor, region: Tensor) -> Tensor:

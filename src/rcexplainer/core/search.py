@@ -17,6 +17,8 @@ from torch import Tensor
 from rcexplainer.core.segments import first_minimum, gather_ranges, owners
 
 Evaluate = Callable[[Tensor, Tensor], Tensor]
+# (value, unit and instance of every option, number of instances) → the place of each instance's choice, −1 for none
+Choose = Callable[[Tensor, Tensor, Tensor, int], Tensor]
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,34 @@ def toggle_each(ptr: Tensor, state: Tensor, units: Tensor) -> tuple[Tensor, Tens
     return instance, state[index] ^ (index == units[copy])
 
 
-def greedy(ptr: Tensor, evaluate: Evaluate, allowed: Tensor, steps: Tensor, state: Tensor | None = None) -> Deletions:
+def smallest(value: Tensor, units: Tensor, instance: Tensor, num_instances: int) -> Tensor:
+    """The option with the smallest value, the first of several."""
+    return first_minimum(value, instance, num_instances)
+
+
+def prefer(effect: Tensor, tolerance: float) -> Choose:
+    """Once outside (value < 0), units that lead equally far go by what they do on their own, `effect` [units].
+
+    Values are log-odds, compared as probabilities: where nothing is left to gain, whatever goes next is arbitrary to
+    the search, and its order would teach nothing.
+    """
+
+    def choose(value: Tensor, units: Tensor, instance: Tensor, num_instances: int) -> Tensor:
+        best = value.new_full((num_instances,), torch.inf).scatter_reduce(0, instance, value, "amin")[instance]
+        near = (value.sigmoid() <= best.sigmoid() + tolerance) & (best < 0)
+        return first_minimum(torch.where(near | (value == best), -effect[units], torch.inf), instance, num_instances)
+
+    return choose
+
+
+def greedy(
+    ptr: Tensor,
+    evaluate: Evaluate,
+    allowed: Tensor,
+    steps: Tensor,
+    state: Tensor | None = None,
+    choose: Choose = smallest,
+) -> Deletions:
     """Delete up to `steps` [n] of the `allowed` [units] units of each instance, starting from `state`."""
     owner = owners(ptr)
     state = torch.zeros_like(allowed) if state is None else state.clone()
@@ -47,7 +76,7 @@ def greedy(ptr: Tensor, evaluate: Evaluate, allowed: Tensor, steps: Tensor, stat
             break
         instance, removed = toggle_each(ptr, state, options)
         value = evaluate(instance, removed).to(values.dtype)
-        best = first_minimum(value, instance, len(steps))
+        best = choose(value, options, instance, len(steps))
         found = best >= 0
         units[found, step] = options[best[found]]
         values[found, step] = value[best[found]]

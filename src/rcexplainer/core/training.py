@@ -1,21 +1,21 @@
-"""One plain training loop for the mask network: Adam with cosine decay, early stopping on the validation loss.
+"""One plain training loop for the mask network: Adam, a learning rate that decays, early stopping on validation.
 
-What is minimised is a function passed in: `loss(instances [b]) → named terms`.
+What is minimised is a function passed in: `loss(instances [b], progress) → named terms`, progress ∈ [0, 1]. All that a
+training remembers can be taken out as tensors and put back, so that a killed one goes on as if nothing had happened.
 """
 
 import copy
-import logging
+import json
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import torch
 from torch import Tensor, nn
 
-log = logging.getLogger(__name__)
+from rcexplainer.core.objectives import Terms
 
-Terms = dict[str, Tensor]
-Loss = Callable[[Tensor], Terms]
+Loss = Callable[[Tensor, float], Terms]
 
 
 @dataclass(frozen=True)
@@ -28,43 +28,112 @@ class Epoch:
     best: bool
 
 
-def train(
-    net: nn.Module,
-    loss: Loss,
-    validate: Callable[[], float],
-    train_ids: Tensor,
-    generator: torch.Generator,
-    *,
-    epochs: int,
-    lr: float,
-    batch_size: int,
-    patience: int,
-) -> Iterator[Epoch]:
-    """Train `net` in place, telling of every epoch; it ends with the weights of the best one."""
-    optimizer = torch.optim.Adam(net.parameters(), lr=lr)
-    steps = epochs * math.ceil(len(train_ids) / batch_size)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, max(1, steps))
-    best, best_val, best_epoch = copy.deepcopy(net.state_dict()), math.inf, 0
-    for number in range(epochs):
-        net.train()
+def cosine(progress: float) -> float:
+    """From 1 to 0 along half a cosine."""
+    return 0.5 * (1 + math.cos(math.pi * progress))
+
+
+def constant(progress: float) -> float:
+    """1 throughout."""
+    return 1.0
+
+
+DECAYS: dict[str, Callable[[float], float]] = {"cosine": cosine, "none": constant}
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long and how fast."""
+
+    epochs: int
+    lr: float
+    batch_size: int
+    patience: int
+    decay: Callable[[float], float] = cosine
+
+
+class Training:
+    """Trains `net` in place; iterated over, it tells of every epoch and ends with the weights of the best one."""
+
+    def __init__(
+        self,
+        net: nn.Module,
+        loss: Loss,
+        validate: Callable[[], float],
+        train_ids: Tensor,
+        generator: torch.Generator,
+        schedule: Schedule,
+    ) -> None:
+        self.net, self.loss, self.validate = net, loss, validate
+        self.train_ids, self.generator, self.schedule = train_ids, generator, schedule
+        self.optimizer = torch.optim.Adam(net.parameters(), lr=schedule.lr)
+        self.best = copy.deepcopy(net.state_dict())
+        self.best_val, self.best_epoch = math.inf, 0
+        self.history: list[Epoch] = []
+
+    def __iter__(self) -> Iterator[Epoch]:
+        while not self.finished:
+            yield self._epoch()
+        self.net.load_state_dict(self.best)
+        self.net.eval()
+
+    @property
+    def finished(self) -> bool:
+        done = len(self.history)
+        return done >= self.schedule.epochs or (done > 0 and done - 1 - self.best_epoch >= self.schedule.patience)
+
+    def _epoch(self) -> Epoch:
+        self.net.train()
         sums: dict[str, float] = {}
-        shuffled = train_ids[torch.randperm(len(train_ids), generator=generator).to(train_ids.device)]
-        for ids in torch.split(shuffled, batch_size):
-            terms = loss(ids)
-            total = torch.stack(list(terms.values())).sum()
-            optimizer.zero_grad()
-            total.backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
-            schedule.step()
-            for name, value in terms.items():
-                sums[name] = sums.get(name, 0.0) + float(value.detach()) * len(ids) / len(train_ids)
-        net.eval()
-        val = validate()
-        improved = val < best_val
+        number, ids = len(self.history), self.train_ids
+        shuffled = ids[torch.randperm(len(ids), generator=self.generator).to(ids.device)]
+        batches = torch.split(shuffled, self.schedule.batch_size)
+        for place, part in enumerate(batches):
+            progress = (number + place / len(batches)) / self.schedule.epochs
+            for name, value in self._step(part, progress).items():
+                sums[name] = sums.get(name, 0.0) + value * len(part) / len(ids)
+        self.net.eval()
+        val = self.validate()
+        improved = val < self.best_val
         if improved:
-            best, best_val, best_epoch = copy.deepcopy(net.state_dict()), val, number
-        yield Epoch(number, sums, val, improved)
-        if number - best_epoch >= patience:
-            break
-    net.load_state_dict(best)
-    net.eval()
+            self.best, self.best_val, self.best_epoch = copy.deepcopy(self.net.state_dict()), val, number
+        self.history.append(Epoch(number, sums, val, improved))
+        return self.history[-1]
+
+    def _step(self, ids: Tensor, progress: float) -> dict[str, float]:
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.schedule.lr * self.schedule.decay(progress)
+        terms = self.loss(ids, progress)
+        total = torch.stack(list(terms.values()))
+        self.optimizer.zero_grad()
+        total.sum().backward()  # type: ignore[no-untyped-call]
+        self.optimizer.step()
+        return dict(zip(terms, total.tolist(), strict=True))  # one copy from the device for all terms
+
+    def state(self) -> tuple[dict[str, Tensor], str]:
+        """Everything needed to go on, as plain tensors and a line of JSON."""
+        tensors = {f"net.{name}": value for name, value in self.net.state_dict().items()}
+        tensors |= {f"best.{name}": value for name, value in self.best.items()}
+        for number, moments in self.optimizer.state_dict()["state"].items():
+            tensors |= {f"adam.{number}.{name}": value for name, value in moments.items()}
+        tensors["generator"] = self.generator.get_state()
+        return tensors, json.dumps([asdict(epoch) for epoch in self.history])
+
+    def restore(self, tensors: dict[str, Tensor], history: str) -> None:
+        """Go on from what `state` gave."""
+        self.net.load_state_dict(_part("net.", tensors))
+        self.best = {name: value.to(self.train_ids.device) for name, value in _part("best.", tensors).items()}
+        moments: dict[int, dict[str, Tensor]] = {}
+        for name, value in _part("adam.", tensors).items():
+            number, key = name.split(".")
+            moments.setdefault(int(number), {})[key] = value
+        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": moments})
+        self.generator.set_state(tensors["generator"].cpu())
+        self.history = [Epoch(**epoch) for epoch in json.loads(history)]
+        best = [epoch for epoch in self.history if epoch.best]
+        if best:
+            self.best_val, self.best_epoch = best[-1].val, best[-1].number
+
+
+def _part(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}

@@ -23,9 +23,9 @@ MAX_EDGES = 1 << 18
 class Instances:
     """Graphs with their units. `instances[ids]` is the batch of these graphs and the units in it."""
 
-    def __init__(self, split: SplitModel, graphs: Sequence[Data], device: torch.device | str | None = None) -> None:
+    def __init__(self, split: SplitModel, graphs: Sequence[Data]) -> None:
         self.split, self.graphs = split, graphs
-        self.store = GraphStore(graphs, device)
+        self.store = GraphStore(graphs, split.device)  # results are on the CPU; their graphs go where the model is
         whole = self.store[torch.arange(len(graphs))]
         self.units = find_units(whole.edge_index, int(whole.num_nodes or 0), whole.batch, len(graphs))
         self._node_ptr = whole.ptr
@@ -54,7 +54,7 @@ class Instances:
 
     def some(self, ids: Tensor) -> "Instances":
         """These instances alone."""
-        return Instances(self.split, [self.graphs[place] for place in ids.tolist()], self._node_ptr.device)
+        return Instances(self.split, [self.graphs[place] for place in ids.tolist()])
 
     def chunks(self, ids: Tensor, max_edges: int = MAX_EDGES) -> list[Tensor]:
         """`ids` in pieces of about so many edges: fewer than that and those of one graph."""
@@ -85,11 +85,14 @@ class Instances:
 def node_inputs(done: Pass, batch: Data, inputs: str) -> Tensor:
     """What the mask network reads of every node, [nodes, D].
 
-    "last": the output of the last message-passing layer, as in the paper. "all": the outputs of all layers, the same
-    with length 1 (networks often normalise or saturate after a layer), and the node's features.
+    "last": the output of the last message-passing layer, as in the paper. "layers": those of all layers, as in its
+    code. "all": these, the same with length 1 (networks often normalise or saturate after a layer), and the node's
+    features.
     """
     if inputs == "last":
         return done.layers[-1]
+    if inputs == "layers":
+        return torch.cat(done.layers, 1)
     unit = [nn.functional.normalize(layer, dim=1) for layer in done.layers]
     features = [batch.x] if isinstance(batch.x, Tensor) and batch.x.is_floating_point() else []
     return torch.cat([*done.layers, *unit, *features], 1)

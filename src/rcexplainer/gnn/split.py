@@ -60,6 +60,11 @@ class SplitModel:
         """Whether an edge of weight 0 is the same to this model as an edge that is gone."""
         return self.mask_error < EXACT
 
+    @property
+    def device(self) -> torch.device | None:
+        """Where the model is; None for one without parameters."""
+        return next((parameter.device for parameter in self.model.parameters()), None)
+
     def run(self, graphs: Data | Sequence[Data], mask: Tensor | None = None) -> Pass:
         """Run the model over a batch, a graph or a list of graphs.
 

@@ -2,5 +2,7 @@
 
 from rcexplainer.metrics.fidelity import Fidelity, fidelity
 from rcexplainer.metrics.motif import motif_auc
+from rcexplainer.metrics.noise import perturb
+from rcexplainer.metrics.robustness import Robustness, robustness
 
-__all__ = ["Fidelity", "fidelity", "motif_auc"]
+__all__ = ["Fidelity", "Robustness", "fidelity", "motif_auc", "perturb", "robustness"]

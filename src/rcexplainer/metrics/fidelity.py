@@ -14,11 +14,10 @@ from torch import nn
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation
-from rcexplainer.gnn.masking import delete_edges
+from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.split import SplitModel, split_model
 
 SPARSITIES = (0.95, 0.90, 0.85, 0.80, 0.75, 0.70)
-BATCH = 256
 
 
 @dataclass(frozen=True)
@@ -40,11 +39,14 @@ def fidelity(
     split = model if isinstance(model, SplitModel) else split_model(model, [one.graph for one in explanations])
     labels = torch.tensor([one.prediction for one in explanations])
     before = torch.stack([one.probabilities for one in explanations]).gather(1, labels[:, None]).squeeze(1)
+    instances = Instances(split, [one.graph for one in explanations])
+    units = instances.units
     drops, flips = [], []
     for share in sparsity:
-        left = [delete_edges(one.graph, one.at_sparsity(share)) for one in explanations]
-        parts = [left[start : start + BATCH] for start in range(0, len(left), BATCH)]
-        after = torch.cat([split.log_probs(split.run(part).output).exp() for part in parts])
+        chosen = torch.cat([one.at_sparsity(share) for one in explanations]).to(units.of_edge.device)
+        removed = torch.zeros(len(units), dtype=torch.bool, device=chosen.device)
+        removed[units.of_edge[chosen]] = True
+        after = instances.log_probs(instances.everything, removed).exp().cpu()
         drops.append(float((before - after.gather(1, labels[:, None]).squeeze(1)).mean()))
         flips.append(float((after.argmax(1) != labels).float().mean()))
     return Fidelity(tuple(sparsity), tuple(drops), tuple(flips))

@@ -1,0 +1,87 @@
+"""What the mask network is trained on: functions from a mini-batch of instances to named terms, to be added up.
+
+    leave_region    15 · (λ L_same + (1 − λ) L_opp + β R_sparse + μ R_discrete)      the paper (Eq. 7)
+    follow_order    the order in which a search against the region's boundaries deleted the units
+    follow_effects  what each unit does on its own
+
+Every objective gives the mean over the instances. How logits become masks is a gate passed in.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from rcexplainer.core.gates import Gate
+from rcexplainer.core.losses import discrete, opposite, same, sparse
+from rcexplainer.core.teacher import effect_loss, order_loss
+
+Terms = dict[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Step:
+    """All that an objective may look at."""
+
+    logits: Tensor  # f_θ [units]
+    ptr: Tensor  # [n + 1]
+    owner: Tensor  # [units]
+    clean: Tensor  # B(φ_gc(G)) [n, P], towards the inside of each instance's region
+    inside: Callable[[Tensor], Tensor]  # a mask [units] → B(φ_gc(G weighed by it)) [n, P]
+    order: Tensor  # π [n, K]
+    effect: Tensor  # e [units]
+    progress: float  # share of the training that is done
+    generator: torch.Generator
+
+
+Objective = Callable[[Step], Terms]
+
+
+def leave_region(
+    gate: Gate,
+    weight: float,
+    weight_same: float,
+    weight_sparse: float,
+    weight_discrete: float,
+    warmup: float = 0.0,
+    temperature: tuple[float, float] = (1.0, 1.0),
+) -> Objective:
+    """The paper's losses. `warmup` is the share of the training over which μ grows from 0 to its value, `temperature`
+    the gate's at the start and at the end (in between it follows a geometric sequence)."""
+    start, end = temperature
+
+    def objective(step: Step) -> Terms:
+        now = start * (end / start) ** step.progress
+        mask = gate(step.logits, step.ptr, step.owner, now, step.generator)
+        number = len(step.clean)
+        grown = min(1.0, step.progress / warmup) if warmup else 1.0
+        parts = {
+            "same": weight_same * same(step.clean, step.inside(mask)),
+            "opposite": (1 - weight_same) * opposite(step.clean, step.inside(1 - mask)),
+            "sparse": weight_sparse * sparse(mask, step.owner, number),
+            "discrete": grown * weight_discrete * discrete(mask, step.owner, number),
+        }
+        return {name: weight * part.mean() for name, part in parts.items()}
+
+    return objective
+
+
+def follow_order(weight: float) -> Objective:
+    """Plackett–Luce likelihood of the search's order."""
+    return lambda step: {"order": weight * order_loss(step.logits, step.ptr, step.owner, step.order).mean()}
+
+
+def follow_effects(weight: float, temperature: float) -> Objective:
+    """Cross-entropy to the softmax of the units' own effects."""
+
+    def objective(step: Step) -> Terms:
+        loss = effect_loss(step.logits, step.owner, len(step.clean), step.effect, temperature)
+        return {"effect": weight * loss.mean()}
+
+    return objective
+
+
+def together(objectives: list[Objective]) -> Objective:
+    """All of them at once."""
+    return lambda step: {name: term for objective in objectives for name, term in objective(step).items()}

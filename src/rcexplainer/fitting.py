@@ -1,0 +1,158 @@
+"""Training the mask network: from settings to an objective, mini-batches, and an answer to a collapse."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+from tqdm.auto import tqdm
+
+from rcexplainer.config import RCConfig
+from rcexplainer.core.calibration import Calibration, calibrate
+from rcexplainer.core.collapse import mask_collapse, ranking_collapse
+from rcexplainer.core.gates import GATES
+from rcexplainer.core.mask_net import EdgeMaskNet
+from rcexplainer.core.objectives import Objective, Step, Terms, follow_effects, follow_order, leave_region, together
+from rcexplainer.core.regions import Regions
+from rcexplainer.core.segments import gather_ranges, owners
+from rcexplainer.core.training import DECAYS, Epoch, Schedule, Training
+from rcexplainer.core.units import Units
+from rcexplainer.fitted import make_net, unit_logits
+from rcexplainer.gnn.instances import node_inputs
+from rcexplainer.gnn.perturbing import noisy
+from rcexplainer.gnn.training import seeded
+from rcexplainer.known import Known, Lesson
+from rcexplainer.resuming import FitFile
+
+log = logging.getLogger(__name__)
+
+SAMPLE = 512  # instances on which the inputs of the network are standardised
+Read = Callable[[Data, Units], Data]  # the copy of a batch that the network reads
+
+
+def make_objective(config: RCConfig) -> Objective:
+    """What the settings ask for, as a function."""
+    parts: list[Objective] = []
+    if config.weight_regions:
+        weights = config.weight_regions, config.weight_same, config.weight_sparse, config.weight_discrete
+        heat = config.temperature, config.temperature_end
+        parts.append(leave_region(GATES[config.gate], *weights, config.warmup, heat))
+    if config.weight_order:
+        parts.append(follow_order(config.weight_order))
+    if config.weight_effect:
+        parts.append(follow_effects(config.weight_effect, config.effect_temperature))
+    return together(parts)
+
+
+def safer(config: RCConfig) -> list[RCConfig]:
+    """The settings, and what to try after them if they collapse: what can saturate or empty the masks goes first, at
+    the end the paper's losses themselves; a ranking learnt from a search cannot collapse."""
+    if config.on_collapse == "report":
+        return [config]
+    gentle = replace(config, scaled=True, score="share", gate="budget", temperature=1.0, temperature_end=1.0)
+    gentle = replace(gentle, weight_sparse=0.0, weight_discrete=0.0, lr=min(config.lr, 0.003))
+    taught = replace(gentle, weight_regions=0.0, weight_order=config.weight_order or 1.0)
+    return list(dict.fromkeys([config, gentle, taught]))
+
+
+@dataclass(frozen=True, eq=False)
+class Class:
+    """Instances with what is known and taught about them: what the objective is computed on."""
+
+    known: Known
+    lesson: Lesson
+    regions: Regions
+    config: RCConfig
+
+    @cached_property
+    def rows(self) -> Tensor:
+        """The different feature rows of all nodes."""
+        batch, _ = self.known.instances[self.known.instances.everything]
+        return batch.x.unique(dim=0) if isinstance(batch.x, Tensor) else self.known.embedding[:0]
+
+    def step(self, net: EdgeMaskNet, ids: Tensor, progress: float, generator: torch.Generator, noise: float) -> Step:
+        """A mini-batch: the network reads copies with up to this share of noise, and answers for the clean graphs."""
+        known, split = self.known, self.known.instances.split
+        batch, units = known.instances[ids]
+        read = noisy(batch, units, noise, self.rows, generator) if noise else batch
+        logits = unit_logits(net, split.run(read), read, units, known.label[ids], self.config)
+        region = self.regions.assign(known.embedding[ids], known.label[ids])
+
+        def inside(mask: Tensor) -> Tensor:
+            return self.regions.margins(split.run(batch, units.to_edges(mask, 1.0)).embedding, region)
+
+        rows, _ = gather_ranges(known.instances.units.ptr[ids], known.instances.units.ptr[ids + 1])
+        clean = self.regions.margins(known.embedding[ids], region)
+        order, effect = self.lesson.order[ids], self.lesson.effect[rows]
+        return Step(logits, units.ptr, units.owner, clean, inside, order, effect, progress, generator)
+
+    @torch.no_grad()
+    def loss(self, net: EdgeMaskNet, objective: Objective) -> float:
+        """The mean loss of all instances, with the same random numbers every time."""
+        generator, total = torch.Generator().manual_seed(0), 0.0
+        for ids in self.known.instances.chunks(self.known.instances.everything):
+            terms = objective(self.step(net, ids, 1.0, generator, 0.0))
+            total += len(ids) * sum(float(term) for term in terms.values())
+        return total / len(self.known)
+
+    @torch.no_grad()
+    def collapsed(self, net: EdgeMaskNet) -> str | None:
+        """Whether the network gives these instances masks that explain nothing, in words."""
+        logits, owner = self.logits(net)
+        test = mask_collapse if self.config.score == "mask" else ranking_collapse
+        return test(logits, owner, len(self.known))
+
+    @torch.no_grad()
+    def logits(self, net: EdgeMaskNet) -> tuple[Tensor, Tensor]:
+        """f_θ and the owner of every unit."""
+        instances, label, parts = self.known.instances, self.known.label, []
+        for ids in instances.chunks(instances.everything):
+            batch, units = instances[ids]
+            parts.append(unit_logits(net, instances.split.run(batch), batch, units, label[ids], self.config))
+        return torch.cat(parts), owners(instances.units.ptr)
+
+    @torch.no_grad()
+    def calibrate(self, net: EdgeMaskNet) -> Calibration:
+        """The map from logits to scores, by really deleting; where masks are probabilities the cut at ½ is theirs."""
+        instances, label = self.known.instances, self.known.label
+        logits, owner = self.logits(net)
+        if self.config.score == "mask":
+            return Calibration(logits.new_zeros(instances.split.num_classes), logits.new_ones(()))
+        counts = instances.units.counts.clamp_min(1)
+        before = self.known.log_probs.exp().gather(1, label[:, None]).squeeze(1)
+
+        def gain(removed: Tensor) -> Tensor:
+            after = instances.log_probs(instances.everything, removed).exp().gather(1, label[:, None]).squeeze(1)
+            gone = logits.new_zeros(len(counts)).index_add(0, owner, removed.to(logits.dtype))
+            return before - after - gone / counts
+
+        return calibrate(logits, label, gain, instances.split.num_classes)
+
+
+def train_network(
+    training: Class, held: Class, generator: torch.Generator, seed: int, file: FitFile, name: str, progress: bool
+) -> tuple[EdgeMaskNet, tuple[Epoch, ...]]:
+    """A mask network trained on one class of instances and stopped by another."""
+    config, known = training.config, training.known
+    objective = make_objective(config)
+    with seeded(seed):
+        batch, _ = known.instances[known.instances.everything[:SAMPLE]]
+        done = known.instances.split.run(batch)
+        net = make_net(node_inputs(done, batch, config.inputs), known.embedding, known.instances.split, config)
+
+    def loss(ids: Tensor, share: float) -> Terms:
+        return objective(training.step(net, ids, share, generator, config.noise))
+
+    schedule = Schedule(config.epochs, config.lr, config.batch_size, config.patience, DECAYS[config.decay])
+    run = Training(net, loss, lambda: held.loss(net, objective), known.instances.everything, generator, schedule)
+    if (before := file.get(name)) is not None:
+        run.restore(*before)
+        log.info("going on after epoch %d", len(run.history))
+    bar = tqdm(run, "mask network", config.epochs, unit="epoch", initial=len(run.history), disable=not progress)
+    for epoch in bar:
+        bar.set_postfix(**{name: f"{value:.3f}" for name, value in epoch.terms.items()}, val=f"{epoch.val:.3f}")
+        file.put(name, *run.state(), at_once=run.finished)
+    return net, tuple(run.history)

@@ -1,0 +1,154 @@
+"""Noise on a graph, for measuring how stable explanations are. |E| counts undirected node pairs, p is the noise.
+
+    features  each node, with probability p, gets another row of features: a random one-hot vector where features are
+              one-hot, else the row of a random node of the data
+    paper     int(p·|E|) random node pairs are set to edge or to non-edge, with probability ½ each. Most pairs are no
+              edges, so about half as many pairs change, and most changes are additions
+    strict    exactly round(p·|E|) node pairs change: half of them edges that are deleted, half new edges
+
+A new edge has the attributes of a random edge of the same graph. Self-loops stay.
+"""
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from rcexplainer.errors import RCExplainerError
+from rcexplainer.gnn.masking import edge_level_keys
+
+Protocol = Literal["paper", "strict"]
+Numbers: TypeAlias = npt.NDArray[Any]
+
+
+def perturb(
+    graph: Data,
+    noise: float,
+    random: np.random.Generator,
+    *,
+    protocol: Protocol = "paper",
+    rows: Tensor | None = None,
+) -> Data:
+    """A noisy copy of the graph.
+
+    `rows` are the features a node may be given, by default `feature_rows([graph])`. Constant features stay as they are.
+    In an undirected graph a new edge goes both ways, else in a random direction. `edge_motif` is False and
+    `edge_motif_id` −1 on new edges.
+    """
+    check_noise(noise, protocol)
+    noisy = copy(graph)
+    if isinstance(graph.x, Tensor):
+        noisy.x = _noisy_features(graph.x, noise, random, feature_rows([graph]) if rows is None else rows)
+    else:
+        noisy.num_nodes = graph.num_nodes  # PyG would guess it from the edges, which are about to change
+    _rewire(graph, noisy, noise, random, CHANGES[protocol])
+    return noisy
+
+
+def check_noise(noise: float, protocol: str) -> None:
+    if protocol not in get_args(Protocol):
+        raise RCExplainerError(f"protocol must be one of {', '.join(get_args(Protocol))}, got {protocol!r}")
+    if not 0 <= noise <= 1:
+        raise RCExplainerError(f"noise is a share from 0 to 1, got {noise}")
+
+
+def feature_rows(graphs: Sequence[Data]) -> Tensor:
+    """What a noisy node's features are drawn from: the one-hot vectors, or else every node's features, [rows, …]."""
+    features = [graph.x for graph in graphs if isinstance(graph.x, Tensor)]
+    if not features:
+        return torch.empty(0)
+    rows = torch.cat(features)
+    if rows.dim() != 2 or not len(rows):
+        return rows
+    one_hot = bool(((rows == 0) | (rows == 1)).all() & (rows.sum(1) == 1).all())
+    constant = bool((rows == rows[0]).all())
+    return torch.eye(rows.size(1), dtype=rows.dtype, device=rows.device) if one_hot and not constant else rows
+
+
+def _noisy_features(x: Tensor, noise: float, random: np.random.Generator, rows: Tensor) -> Tensor:
+    hit = np.flatnonzero(random.random(len(x)) < noise)
+    if not len(hit):
+        return x
+    drawn = rows[torch.from_numpy(random.integers(len(rows), size=len(hit))).to(rows.device)]
+    return x.index_copy(0, torch.from_numpy(hit).to(x.device), drawn.to(x))
+
+
+def _paper_changes(
+    units: Numbers, num_pairs: int, noise: float, random: np.random.Generator
+) -> tuple[Numbers, Numbers]:
+    chosen = random.choice(num_pairs, int(noise * len(units)), replace=False)
+    edge, was_edge = random.random(len(chosen)) < 0.5, np.isin(chosen, units)
+    return chosen[was_edge & ~edge], chosen[~was_edge & edge]
+
+
+def _strict_changes(
+    units: Numbers, num_pairs: int, noise: float, random: np.random.Generator
+) -> tuple[Numbers, Numbers]:
+    count = round(noise * len(units))
+    missing = num_pairs - len(units)
+    added = min((count + int(random.integers(2))) // 2, missing)  # where the count is odd, a coin says which is more
+    gone = random.choice(units, count - added, replace=False)
+    place = random.choice(missing, added, replace=False)
+    # The place-th pair that is no edge: every edge that comes before it moves it on by one.
+    return gone, place + np.searchsorted(units - np.arange(len(units)), place, side="right")
+
+
+# (sorted edges, number of pairs, noise, random) → (edges to delete, pairs to add), as codes of pairs
+CHANGES: dict[str, Callable[[Numbers, int, float, np.random.Generator], tuple[Numbers, Numbers]]] = {
+    "paper": _paper_changes,
+    "strict": _strict_changes,
+}
+
+
+def _rewire(
+    graph: Data,
+    noisy: Data,
+    noise: float,
+    random: np.random.Generator,
+    changes: Callable[[Numbers, int, float, np.random.Generator], tuple[Numbers, Numbers]],
+) -> None:
+    """Give `noisy` the edges of `graph`, less some, and some new ones."""
+    ends = graph.edge_index.cpu().numpy()
+    nodes = int(graph.num_nodes or 0)
+    low, high = ends.min(0), ends.max(0)
+    proper = low != high
+    codes = np.where(proper, high * (high - 1) // 2 + low, -1)  # pairs low < high are numbered 0, 1, … by this
+    units = np.unique(codes[proper])
+    gone, new = changes(units, nodes * (nodes - 1) // 2, noise, random) if len(units) else (units, units)
+    if not len(gone) and not len(new):
+        return
+    kept = np.flatnonzero(~np.isin(codes, gone))
+    pairs = _pairs(new)
+    like = random.choice(np.flatnonzero(proper), len(new))  # the edges whose attributes the new ones take
+    turned = random.random(len(new)) < 0.5
+    if _both_ways(ends, codes, proper):
+        pairs, like = np.concatenate([pairs, pairs[::-1]], 1), np.tile(like, 2)
+    else:
+        pairs = np.where(turned, pairs[::-1], pairs)
+    device = graph.edge_index.device
+    columns = torch.from_numpy(np.concatenate([kept, like])).to(device)
+    for key in edge_level_keys(graph):
+        if key == "edge_index":
+            continue
+        value = graph[key][columns]
+        if key.startswith("edge_motif"):  # a new edge is no part of the ground truth
+            value[len(kept) :] = False if value.dtype == torch.bool else -1
+        noisy[key] = value
+    noisy.edge_index = torch.from_numpy(np.concatenate([ends[:, kept], pairs], 1)).to(device)
+
+
+def _pairs(codes: Numbers) -> Numbers:
+    """The nodes (low, high) of each pair, [2, pairs]."""
+    high = ((1 + np.sqrt(8 * codes + 1)) / 2).astype(np.int64)
+    return np.stack([codes - high * (high - 1) // 2, high])
+
+
+def _both_ways(ends: Numbers, codes: Numbers, proper: Numbers) -> bool:
+    """Whether every edge has its reverse."""
+    up = ends[0] < ends[1]
+    return np.array_equal(np.unique(codes[proper & up]), np.unique(codes[proper & ~up]))

@@ -1,0 +1,42 @@
+"""Masks that explain nothing are found out, and ordinary ones are not suspected."""
+
+import pytest
+import torch
+
+from rcexplainer.core.collapse import mask_collapse, ranking_collapse
+
+OWNER = torch.arange(20).repeat_interleave(5)
+
+
+def spread(seed: int = 0) -> torch.Tensor:
+    return torch.randn(100, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize(
+    ("logits", "said"),
+    [
+        (spread() - 30, "all masks are 0"),
+        (spread() + 30, "all masks are 1"),
+        (torch.zeros(100), "the same score"),
+        (torch.full((100,), torch.nan), "not numbers"),
+    ],
+)
+def test_a_collapse_is_named(logits: torch.Tensor, said: str) -> None:
+    assert said in str(mask_collapse(logits, OWNER, 20))
+
+
+def test_ordinary_masks_have_not_collapsed() -> None:
+    assert mask_collapse(spread(), OWNER, 20) is None
+    few = spread()
+    few[OWNER < 10] -= 30  # half of the instances only
+    assert mask_collapse(few, OWNER, 20) is None
+
+
+def test_a_ranking_may_lie_at_any_level_but_not_be_flat() -> None:
+    assert ranking_collapse(spread() - 30, OWNER, 20) is None
+    assert "the same score" in str(ranking_collapse(OWNER.float(), OWNER, 20))
+
+
+def test_instances_with_a_single_unit_say_nothing() -> None:
+    assert mask_collapse(torch.zeros(3), torch.arange(3), 3) is None
+    assert ranking_collapse(torch.zeros(0), torch.zeros(0).long(), 3) is None

@@ -1,0 +1,80 @@
+"""Eq. 7 put together, against its formula; and the terms by name."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from rcexplainer.core.gates import sigmoid
+from rcexplainer.core.objectives import Step, follow_effects, follow_order, leave_region, together
+from rcexplainer.core.teacher import effect_loss, order_loss
+
+PTR, OWNER = torch.tensor([0, 2, 5]), torch.tensor([0, 0, 1, 1, 1])
+CLEAN = torch.tensor([[1.0, 2.0], [0.5, math.inf]])
+
+
+def moved(mask: Tensor) -> Tensor:
+    """A toy φ_gc: every boundary is at the sum of the masks of its instance, less 1."""
+    sums = torch.zeros(2).index_add(0, OWNER, mask) - 1
+    return sums[:, None].expand(2, 2).masked_fill(CLEAN.isinf(), math.inf)
+
+
+def step(progress: float = 1.0) -> Step:
+    logits = torch.tensor([0.3, -0.2, 1.0, 0.0, -1.0], requires_grad=True)
+    order = torch.tensor([[1, 0], [2, -1]])
+    effect = torch.tensor([0.1, 0.5, 0.0, 0.2, 0.3])
+    return Step(logits, PTR, OWNER, CLEAN, moved, order, effect, progress, torch.Generator().manual_seed(0))
+
+
+def literal(values: list[float], owner: list[int], weights: tuple[float, float, float, float], grown: float) -> float:
+    """15 · (λ L_same + (1 − λ) L_opp + β R_sparse + μ R_discrete), the mean over two graphs, by hand."""
+    factor, lam, beta, mu = weights
+    total = 0.0
+    for graph in (0, 1):
+        masks = [1 / (1 + math.exp(-f)) for f, o in zip(values, owner, strict=True) if o == graph]
+        clean = [float(b) for b in CLEAN[graph] if math.isfinite(b)]
+        kept, left = sum(masks) - 1, len(masks) - sum(masks) - 1
+        same = sum(1 / (1 + math.exp(b * kept)) for b in clean) / len(clean)
+        opposite = min(1 / (1 + math.exp(-b * left)) for b in clean)
+        entropy = -sum(m * math.log(m) + (1 - m) * math.log(1 - m) for m in masks) / len(masks)
+        total += factor * (lam * same + (1 - lam) * opposite + beta * sum(masks) + grown * mu * entropy)
+    return total / 2
+
+
+@pytest.mark.parametrize(("progress", "grown"), [(0.0, 0.0), (0.1, 0.5), (0.2, 1.0), (1.0, 1.0)])
+def test_the_papers_loss_is_the_sum_of_its_four_terms_with_a_warm_up_of_the_entropy(progress, grown) -> None:
+    weights = 15.0, 0.1, 0.03, 0.66
+    now = step(progress)
+    terms = leave_region(sigmoid, *weights, warmup=0.2)(now)
+    assert list(terms) == ["same", "opposite", "sparse", "discrete"]
+    expected = literal(now.logits.tolist(), OWNER.tolist(), weights, grown)
+    assert sum(term.item() for term in terms.values()) == pytest.approx(expected, abs=1e-5)
+
+
+def test_the_temperature_goes_geometrically_from_start_to_end() -> None:
+    seen: list[float] = []
+
+    def gate(logits: Tensor, ptr: Tensor, owner: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+        seen.append(temperature)
+        return logits.sigmoid()
+
+    objective = leave_region(gate, 1.0, 0.5, 0.0, 0.0, temperature=(0.5, 4.5))
+    for progress in (0.0, 0.5, 1.0):
+        objective(step(progress))
+    assert seen == pytest.approx([0.5, 1.5, 4.5])
+
+
+def test_objectives_add_up_and_reach_the_network() -> None:
+    now = step()
+    parts = [leave_region(sigmoid, 1.0, 0.5, 0.0, 0.0), follow_order(2.0), follow_effects(3.0, 0.1)]
+    terms = together(parts)(now)
+    assert list(terms) == ["same", "opposite", "sparse", "discrete", "order", "effect"]
+    assert terms["order"].item() == pytest.approx(
+        2 * order_loss(now.logits, now.ptr, now.owner, now.order).mean().item()
+    )
+    effect = effect_loss(now.logits, now.owner, 2, now.effect, 0.1)
+    assert terms["effect"].item() == pytest.approx(3 * effect.mean().item())
+    for name in ("same", "opposite", "order", "effect"):
+        (gradient,) = torch.autograd.grad(terms[name], now.logits, retain_graph=True)
+        assert gradient.abs().sum() > 0, name

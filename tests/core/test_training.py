@@ -1,0 +1,86 @@
+"""The loop: it learns, stops early, keeps the best weights, and goes on where it was killed."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from rcexplainer.core.training import Schedule, Training, constant, cosine
+
+X = torch.randn(40, 3, generator=torch.Generator().manual_seed(1))
+Y = X @ torch.tensor([1.0, -2.0, 0.5])
+
+
+def make(epochs: int = 6, patience: int = 100, lr: float = 0.05, validate=None) -> Training:
+    torch.manual_seed(0)
+    net = nn.Linear(3, 1)
+
+    def loss(ids: Tensor, progress: float) -> dict[str, Tensor]:
+        error = (net(X[ids]).squeeze(1) - Y[ids]).square().mean()
+        return {"error": error, "size": 0.0 * net.weight.square().sum()}
+
+    def held() -> float:
+        return loss(torch.arange(30, 40), 1.0)["error"].item()
+
+    generator = torch.Generator().manual_seed(0)
+    return Training(net, loss, validate or held, torch.arange(30), generator, Schedule(epochs, lr, 8, patience))
+
+
+def weights(run: Training) -> list[float]:
+    return [value for parameter in run.net.parameters() for value in parameter.flatten().tolist()]
+
+
+def test_it_learns_and_tells_of_every_term() -> None:
+    history = list(make(epochs=60))
+    assert [epoch.number for epoch in history] == list(range(60))
+    assert history[-1].terms.keys() == {"error", "size"}
+    assert history[-1].val < 0.05 * history[0].val
+
+
+def test_the_learning_rate_decays_along_half_a_cosine() -> None:
+    assert [cosine(p) for p in (0.0, 0.5, 1.0)] == pytest.approx([1.0, 0.5, 0.0], abs=1e-9)
+    assert constant(0.3) == 1.0
+
+
+def test_it_stops_early_and_ends_with_the_weights_of_the_best_epoch() -> None:
+    values = iter([3.0, 1.0, 2.0, 2.0, 2.0, 9.0])
+    run = make(epochs=6, patience=3, validate=lambda: next(values))
+    best: list[float] = []
+    for epoch in run:
+        if epoch.best:
+            best = weights(run)
+    assert [epoch.best for epoch in run.history] == [True, True, False, False, False]
+    assert weights(run) == best
+
+
+@pytest.mark.parametrize("after", [1, 3, 6])
+def test_killed_and_started_again_it_ends_as_if_nothing_had_happened(after: int) -> None:
+    whole = make()
+    list(whole)
+    killed = make()
+    for epoch in killed:
+        state = killed.state()
+        if epoch.number == after - 1:
+            break
+    resumed = make()
+    with torch.no_grad():  # another start, which must not matter
+        resumed.net.weight.add_(1.0)
+    resumed.restore(*state)
+    list(resumed)
+    assert weights(resumed) == weights(whole)
+    assert resumed.history == whole.history
+
+
+def test_what_is_kept_are_plain_tensors_and_json() -> None:
+    run = make(epochs=2)
+    list(run)
+    tensors, text = run.state()
+    assert all(isinstance(value, Tensor) for value in tensors.values())
+    assert '"error"' in text
+
+
+def test_a_validation_loss_that_is_no_number_is_never_the_best() -> None:
+    values = iter([1.0, math.nan, 0.5])
+    run = make(epochs=3, validate=lambda: next(values))
+    assert [epoch.best for epoch in run] == [True, False, True]
