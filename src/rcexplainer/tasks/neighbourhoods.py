@@ -1,0 +1,107 @@
+"""Computation graphs of many nodes at once: everything within k hops of them, against the direction of messages.
+
+    N_0(v) = {v},   N_{t+1}(v) = N_t(v) ∪ {j : (j → i) an edge, i ∈ N_t(v)}
+    graph of v = (N_k(v), the edges between these nodes)
+
+One sparse sweep for all roots: a set of (root, node) pairs grows hop by hop. Its cost follows the size of what is found
+(the edges at the nodes met), never that of the whole graph.
+
+roots [r], k  →  ragged lists of nodes, their hop distances and edges, with pointers [r + 1]
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from rcexplainer.core.segments import gather_ranges
+
+
+@dataclass(frozen=True)
+class Neighbourhoods:
+    """The computation graphs of some roots, one after the other; within each, nodes and edges in their own order."""
+
+    nodes: Tensor  # ids of nodes
+    hops: Tensor  # distance of each from its root
+    node_ptr: Tensor  # [r + 1]
+    edges: Tensor  # ids of edges: columns of `edge_index`
+    edge_ptr: Tensor  # [r + 1]
+    ends: Tensor  # [2, edges] their ends as positions among the nodes of their own graph
+    root: Tensor  # [r] the position of the root among the nodes of its graph
+
+
+class Adjacency:
+    """A graph sorted by the target of its edges, to be asked again and again."""
+
+    def __init__(self, edge_index: Tensor, num_nodes: int) -> None:
+        self.edge_index, self.num_nodes = edge_index, num_nodes
+        self.order = edge_index[1].argsort(stable=True)
+        counts = torch.bincount(edge_index[1], minlength=num_nodes)
+        self.ptr = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+
+    def into(self, nodes: Tensor) -> tuple[Tensor, Tensor]:
+        """The ids of all edges into the nodes, and which of the nodes each belongs to."""
+        place, owner = gather_ranges(self.ptr[nodes], self.ptr[nodes + 1])
+        return self.order[place], owner
+
+    def around(self, roots: Tensor, hops: int) -> Neighbourhoods:
+        """The computation graphs of these roots."""
+        # A pair (root, node) is one number, so that sets of pairs are sorted numbers.
+        start = torch.arange(len(roots), device=roots.device) * self.num_nodes + roots
+        met, distance, frontier = start, torch.zeros_like(start), start
+        for hop in range(1, hops + 1):
+            edges, owner = self.into(frontier % self.num_nodes)
+            reached = frontier[owner] // self.num_nodes * self.num_nodes + self.edge_index[0, edges]
+            frontier = _missing(reached.unique(), met)
+            if not len(frontier):
+                break
+            met, order = torch.cat([met, frontier]).sort()
+            distance = torch.cat([distance, torch.full_like(frontier, hop)])[order]
+        nodes, graph = met % self.num_nodes, met // self.num_nodes
+        edges, target = self.into(nodes)
+        source = torch.searchsorted(met, graph[target] * self.num_nodes + self.edge_index[0, edges])
+        inside = _equal(met, source, graph[target] * self.num_nodes + self.edge_index[0, edges])
+        edges, target, source = edges[inside], target[inside], source[inside]
+        # In the order of the whole graph's columns within each computation graph.
+        order = (graph[target] * self.edge_index.size(1) + edges).argsort()
+        edges, target, source = edges[order], target[order], source[order]
+        node_ptr = _pointer(graph, len(roots))
+        first = node_ptr[graph[target]]
+        return Neighbourhoods(
+            nodes,
+            distance,
+            node_ptr,
+            edges,
+            _pointer(graph[target], len(roots)),
+            torch.stack([source - first, target - first]),
+            torch.searchsorted(met, start) - node_ptr[:-1],
+        )
+
+    def batches(self, roots: Tensor, hops: int, max_edges: int) -> Iterator[tuple[Tensor, Neighbourhoods]]:
+        """The same in pieces of roots whose graphs have about so many edges together, so that memory is bounded.
+
+        How large the graphs are is not known before they are made: pieces grow and shrink with the last one's size.
+        """
+        size, done = 1, 0
+        while done < len(roots):
+            piece = roots[done : done + size]
+            found = self.around(piece, hops)
+            yield piece, found
+            done += len(piece)
+            each = max(1.0, len(found.edges) / len(piece))
+            size = max(1, min(2 * size, int(max_edges / each)))
+
+
+def _missing(values: Tensor, known: Tensor) -> Tensor:
+    """Those of the sorted values that are not among the sorted known ones."""
+    return values[~_equal(known, torch.searchsorted(known, values), values)]
+
+
+def _equal(sorted_values: Tensor, place: Tensor, values: Tensor) -> Tensor:
+    return sorted_values[place.clamp_max(len(sorted_values) - 1)] == values
+
+
+def _pointer(owner: Tensor, number: int) -> Tensor:
+    counts = torch.bincount(owner, minlength=number)
+    return torch.cat([counts.new_zeros(1), counts.cumsum(0)])
