@@ -125,7 +125,7 @@ def test_killed_in_the_middle_it_goes_on_from_its_checkpoint(case, tmp_path: Pat
         return 1.0 / calls
 
     with monkeypatch.context() as patch:
-        patch.setattr("rcexplainer.fitting.Class.loss", killed)
+        patch.setattr("rcexplainer.fitting.Taught.loss", killed)
         with pytest.raises(KeyboardInterrupt):
             explainer.fit(case.model, case.train, checkpoint=path, progress=False)
 

@@ -3,9 +3,7 @@
 Results go to standard output, progress and messages to standard error. A user's mistake is one line and exit code 2.
 """
 
-import json
 import logging
-import math
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -13,10 +11,12 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from rcexplainer import __version__
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.experiments.documents import ready, to_text, write_document
 
 app = typer.Typer(
     name="rcexplainer",
@@ -31,6 +31,16 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document inst
 Root = Annotated[Path | None, typer.Option(help="Folder for downloaded datasets (default: your cache folder).")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")]
 Device = Annotated[str | None, typer.Option(help="Where to compute, such as cpu or cuda.")]
+Preset = Annotated[str, typer.Option(help="default, paper (the text, literally) or released (the authors' code).")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Change one setting of the preset; may be repeated."),
+]
+Gnn = Annotated[Path, typer.Option(help="A network kept by `rcexplainer train --out`.")]
+SplitSeed = Annotated[
+    int | None, typer.Option(min=0, help="The seed the network was trained with (default: as it was written down).")
+]
+WIDTH = 110  # of tables that go to a file or a pipe
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -141,20 +151,122 @@ def train(
 
 
 @app.command()
+def fit(
+    dataset: Annotated[str, typer.Option(help="The dataset the network was trained on.")],
+    gnn: Gnn,
+    out: Annotated[Path, typer.Option(help="Where to keep the explainer.")] = Path("explainer.safetensors"),
+    preset: Preset = "default",
+    settings: Settings = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="A file from which a run that was killed goes on when it is started again.")
+    ] = None,
+    seed: SplitSeed = None,
+    root: Root = None,
+    device: Device = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Fit an explainer for a trained network, and keep it."""
+    from rcexplainer.experiments.fitting import fit_saved, parse_settings
+
+    report = fit_saved(
+        dataset,
+        gnn,
+        out,
+        preset=preset,
+        settings=parse_settings(settings or ()),
+        checkpoint=checkpoint,
+        seed=seed,
+        root=root,
+        device=device,
+        progress=not quiet,
+    )
+    _show(report.to_json(), [report.row()], report.caption(), as_json)
+
+
+@app.command()
+def explain(
+    dataset: Annotated[str, typer.Option(help="The dataset the network was trained on.")],
+    gnn: Gnn,
+    explainer: Annotated[Path, typer.Option(help="An explainer kept by `rcexplainer fit`.")],
+    part: Annotated[str, typer.Option(help="train, val or test.")] = "test",
+    index: Annotated[
+        list[str] | None,
+        typer.Option(help="Only the graphs at these places of the part, such as 0,5,7; may be repeated."),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many graphs.")] = None,
+    predicted: Annotated[str | None, typer.Option(help="Only graphs predicted as this class (name or number).")] = None,
+    search: Annotated[
+        str,
+        typer.Option(
+            help="none: scores alone; prefix: the shortest flipping prefix of the ranking; greedy: and on from there."
+        ),
+    ] = "prefix",
+    out: Annotated[Path | None, typer.Option(help="Write the JSON document to this file.")] = None,
+    seed: SplitSeed = None,
+    root: Root = None,
+    device: Device = None,
+    as_json: Json = False,
+) -> None:
+    """Explain graphs: predictions before and after, and the edges without which the prediction is another one."""
+    from rcexplainer.experiments.explaining import explain_saved, parse_index
+
+    report = explain_saved(
+        dataset,
+        gnn,
+        explainer,
+        part=part,
+        index=None if index is None else parse_index(index),
+        limit=limit,
+        predicted=predicted,
+        search=search,
+        out=out,
+        seed=seed,
+        root=root,
+        device=device,
+    )
+    caption = report.caption() if out is None else f"{report.caption()}; written to {out}"
+    if out is not None:
+        write_document(out, report.to_json())
+    _show(report.to_json(), report.rows(), caption, as_json)
+
+
+@app.command()
 def evaluate(
     dataset: Annotated[str, typer.Option(help="A name from `rcexplainer datasets`.")],
     model: Annotated[str, typer.Option(help="As for `rcexplainer train`.")] = "paper",
     seeds: Annotated[int, typer.Option(min=1, help="How often all of it is done; each seed draws its own split.")] = 1,
+    protocol: Annotated[
+        str, typer.Option(help="held-out, or paper: fitted and evaluated on the same graphs of one class.")
+    ] = "held-out",
+    preset: Preset = "default",
+    settings: Settings = None,
+    robustness: Annotated[bool, typer.Option(help="Measure how explanations stand 10 % noise.")] = True,
     root: Root = None,
+    device: Device = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Measure RCExplainer beside random order, occlusion and greedy deletion on held-out graphs."""
-    from rcexplainer.experiments.evaluate import evaluate as run
+    from rcexplainer.experiments import evaluate as held_out
+    from rcexplainer.experiments import paper_protocol
+    from rcexplainer.experiments.fitting import parse_settings
 
-    result = run(dataset, model, range(seeds), root=root, progress=not quiet)
-    caption = "fidelity at each sparsity; ratio to greedy; AUC of the motif; counterfactuals within 30 % of the edges"
-    _show(result.to_json(), result.table(), caption, as_json)
+    if protocol not in ("held-out", "paper"):
+        raise RCExplainerError(f"protocol must be one of held-out, paper, got {protocol!r}")
+    how: dict[str, Any] = {
+        "preset": preset,
+        "settings": parse_settings(settings or ()),
+        "root": root,
+        "device": device,
+        "progress": not quiet,
+    }
+    result = (
+        paper_protocol.paper_protocol(dataset, model, range(seeds), **how)
+        if protocol == "paper"
+        else held_out.evaluate(dataset, model, range(seeds), robust=robustness, **how)
+    )
+    _show_tables(result.to_json(), result.tables(), as_json)
 
 
 @app.command()
@@ -179,6 +291,7 @@ def bench(
 
 @app.command()
 def demo(
+    out: Annotated[Path, typer.Option(help="Where all explanations are kept.")] = Path("demo.json"),
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same answer.")] = 0,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -186,34 +299,40 @@ def demo(
     """The main job on a built-in dataset: molecules, a network that classifies them, and what would change its mind."""
     from rcexplainer.experiments.demo import run_demo
 
+    ready(out)
     result = run_demo(seed=seed, progress=not quiet)
-    _show(result.to_json(), result.rows(), result.caption(), as_json)
+    write_document(out, result.document())
+    caption = f"{result.caption()} All {len(result.explanations)} explanations are in {out}."
+    _show(result.to_json() | {"saved": str(out)}, result.rows(), caption, as_json)
 
 
 def _show(document: Any, rows: list[dict[str, Any]], caption: str, as_json: bool) -> None:
-    """One JSON document, or a table; numbers to the right."""
+    """One JSON document, or a table."""
+    _show_tables(document, [(rows, caption)], as_json)
+
+
+def _show_tables(document: Any, tables: list[tuple[list[dict[str, Any]], str]], as_json: bool) -> None:
+    """One JSON document, or tables with their captions; numbers to the right."""
     if as_json:
-        print(json.dumps(_no_nan(document), indent=2, ensure_ascii=False, allow_nan=False, default=str))
+        print(to_text(document))
         return
-    columns = list(dict.fromkeys(key for row in rows for key in row))
+    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
+    for place, (rows, caption) in enumerate(tables):
+        if place:
+            console.print()
+        console.print(_table(rows))
+        console.print(f"\n{caption}", style="dim", highlight=False, markup=False)
+
+
+def _table(rows: list[dict[str, Any]]) -> Table:
     table = Table(header_style="bold", box=None, pad_edge=False)
+    columns = list(dict.fromkeys(key for row in rows for key in row))
     for column in columns:
         number = all(isinstance(row.get(column, 0), int | float) for row in rows[:1])
         table.add_column(column.replace("_", " "), justify="right" if number else "left")
     for row in rows:
-        table.add_row(*(_cell(row.get(column, "")) for column in columns))
-    console = Console()
-    console.print(table)
-    console.print(f"\n{caption}", style="dim", highlight=False)
-
-
-def _no_nan(value: Any) -> Any:
-    """JSON has no NaN: what could not be measured is null."""
-    if isinstance(value, dict):
-        return {key: _no_nan(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_no_nan(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        table.add_row(*(escape(_cell(row.get(column, ""))) for column in columns))
+    return table
 
 
 def _cell(value: Any) -> str:

@@ -43,6 +43,8 @@ class RCConfig:
     teacher_limit: int = 4000  # instances the search is run on, at most
     teacher_tolerance: float = 0.05  # outside the region, units this close in probability go by their own effect
     noise: float = 0.0  # the network reads copies with up to this share of edges and features changed
+    weight_resist: float = 0.0  # of saying the same of such copies as of the graph itself
+    resist: float = 0.4  # and the share of edges and features changed in them, at most
 
     # Training
     epochs: int = 60  # the paper: 600
@@ -89,7 +91,7 @@ def _one_of(name: str, value: Any) -> None:
         raise RCExplainerError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
 
 
-_SHARES = ("weight_same", "warmup", "teacher_depth", "teacher_tolerance", "noise")
+_SHARES = ("weight_same", "warmup", "teacher_depth", "teacher_tolerance", "noise", "resist")
 _LIMITS = dict.fromkeys(_SHARES, (0.0, 1.0))
 _POSITIVE = ("lr", "epsilon", "effect_temperature", "teacher_depth", "temperature", "temperature_end")
 _CHECKS = {int: _whole, bool: _truth, float: _number}

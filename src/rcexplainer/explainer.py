@@ -19,7 +19,7 @@ from rcexplainer.core.regions import Regions
 from rcexplainer.core.sampling import sample_boundaries
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.fitted import FittedRCExplainer, MaskScores, fingerprint
-from rcexplainer.fitting import Class, safer, train_network
+from rcexplainer.fitting import Taught, safer, train_network
 from rcexplainer.gnn.calling import Forward
 from rcexplainer.gnn.outputs import OutputKind
 from rcexplainer.gnn.split import SplitModel, split_model
@@ -73,7 +73,9 @@ class RCExplainer:
         everything = as_graphs(graphs)
         split = split_model(model, everything, head, forward, "graph", output)
         generator = torch.Generator().manual_seed(seed)
-        run = {"settings": asdict(self.config), "seed": seed, "model": fingerprint(model), "graphs": digest(everything)}
+        others = [[] if some is None else as_graphs(some) for some in (val, background)]
+        graphs_of_run = [digest(some) for some in (everything, *others)]
+        run = {"settings": asdict(self.config), "seed": seed, "model": fingerprint(model), "graphs": graphs_of_run}
         file = FitFile(checkpoint, run)
         with split.scope:
             known = Known.of(split, everything)
@@ -108,7 +110,7 @@ class _Fitting:
         for number, attempt in enumerate(attempts):
             regions = self.regions(attempt)
             training, held = (
-                Class(known, self.lesson(name, known, regions, attempt), regions, attempt)
+                Taught(known, self.lesson(name, known, regions, attempt), regions, attempt)
                 for name, known in (("search", self.training), ("validation search", self.held))
             )
             trained = f"training {number}"

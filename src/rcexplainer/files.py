@@ -42,6 +42,7 @@ def write_whole(path: Path, content: bytes) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
+        Path(temporary).chmod(0o666 & ~_umask())  # as any new file; temporary ones are for their owner alone
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
@@ -51,3 +52,10 @@ def write_whole(path: Path, content: bytes) -> Path:
         Path(temporary).unlink(missing_ok=True)
         raise
     return path
+
+
+def _umask() -> int:
+    """What new files are not allowed. It can only be read by setting it."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask

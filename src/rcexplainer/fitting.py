@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import torch
 from torch import Tensor
@@ -15,7 +15,16 @@ from rcexplainer.core.calibration import Calibration, calibrate
 from rcexplainer.core.collapse import mask_collapse, ranking_collapse
 from rcexplainer.core.gates import GATES
 from rcexplainer.core.mask_net import EdgeMaskNet
-from rcexplainer.core.objectives import Objective, Step, Terms, follow_effects, follow_order, leave_region, together
+from rcexplainer.core.objectives import (
+    Objective,
+    Step,
+    Terms,
+    follow_effects,
+    follow_order,
+    leave_region,
+    resist_noise,
+    together,
+)
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.segments import gather_ranges, owners
 from rcexplainer.core.training import DECAYS, Epoch, Schedule, Training
@@ -30,7 +39,12 @@ from rcexplainer.resuming import FitFile
 log = logging.getLogger(__name__)
 
 SAMPLE = 512  # instances on which the inputs of the network are standardised
-Read = Callable[[Data, Units], Data]  # the copy of a batch that the network reads
+Read = Callable[[Data, Units, torch.Generator], Data]  # the copy of a batch that the network reads
+
+
+def as_it_is(batch: Data, units: Units, generator: torch.Generator) -> Data:
+    """The graphs themselves."""
+    return batch
 
 
 def make_objective(config: RCConfig) -> Objective:
@@ -44,6 +58,8 @@ def make_objective(config: RCConfig) -> Objective:
         parts.append(follow_order(config.weight_order))
     if config.weight_effect:
         parts.append(follow_effects(config.weight_effect, config.effect_temperature))
+    if config.weight_resist:
+        parts.append(resist_noise(config.weight_resist))
     return together(parts)
 
 
@@ -59,7 +75,7 @@ def safer(config: RCConfig) -> list[RCConfig]:
 
 
 @dataclass(frozen=True, eq=False)
-class Class:
+class Taught:
     """Instances with what is known and taught about them: what the objective is computed on."""
 
     known: Known
@@ -73,28 +89,45 @@ class Class:
         batch, _ = self.known.instances[self.known.instances.everything]
         return batch.x.unique(dim=0) if isinstance(batch.x, Tensor) else self.known.embedding[:0]
 
-    def step(self, net: EdgeMaskNet, ids: Tensor, progress: float, generator: torch.Generator, noise: float) -> Step:
-        """A mini-batch: the network reads copies with up to this share of noise, and answers for the clean graphs."""
+    @property
+    def reading(self) -> Read:
+        """What the network reads in training: noisy copies, where the settings ask for them."""
+        return noisy(self.config.noise, self.rows) if self.config.noise else as_it_is
+
+    @cached_property
+    def region(self) -> Tensor:
+        """[n] the region of every instance."""
+        return self.regions.assign(self.known.embedding, self.known.label)
+
+    @cached_property
+    def clean(self) -> Tensor:
+        """[n, P] B(φ_gc(G)) of every instance, towards the inside of its region."""
+        return self.regions.margins(self.known.embedding, self.region)
+
+    def step(self, net: EdgeMaskNet, ids: Tensor, progress: float, generator: torch.Generator, read: Read) -> Step:
+        """A mini-batch: the network reads some copy of the graphs, and answers for the graphs themselves."""
         known, split = self.known, self.known.instances.split
         batch, units = known.instances[ids]
-        read = noisy(batch, units, noise, self.rows, generator) if noise else batch
-        logits = unit_logits(net, split.run(read), read, units, known.label[ids], self.config)
-        region = self.regions.assign(known.embedding[ids], known.label[ids])
+
+        def logits(read: Read) -> Tensor:
+            copies = read(batch, units, generator)
+            return unit_logits(net, split.run(copies), copies, units, known.label[ids], self.config)
 
         def inside(mask: Tensor) -> Tensor:
-            return self.regions.margins(split.run(batch, units.to_edges(mask, 1.0)).embedding, region)
+            return self.regions.margins(split.run(batch, units.to_edges(mask, 1.0)).embedding, self.region[ids])
 
         rows, _ = gather_ranges(known.instances.units.ptr[ids], known.instances.units.ptr[ids + 1])
-        clean = self.regions.margins(known.embedding[ids], region)
         order, effect = self.lesson.order[ids], self.lesson.effect[rows]
-        return Step(logits, units.ptr, units.owner, clean, inside, order, effect, progress, generator)
+        perturbed = partial(logits, noisy(self.config.resist, self.rows))
+        first, ptr, owner = logits(read), units.ptr, units.owner
+        return Step(first, ptr, owner, self.clean[ids], inside, order, effect, perturbed, progress, generator)
 
     @torch.no_grad()
     def loss(self, net: EdgeMaskNet, objective: Objective) -> float:
         """The mean loss of all instances, with the same random numbers every time."""
         generator, total = torch.Generator().manual_seed(0), 0.0
         for ids in self.known.instances.chunks(self.known.instances.everything):
-            terms = objective(self.step(net, ids, 1.0, generator, 0.0))
+            terms = objective(self.step(net, ids, 1.0, generator, as_it_is))
             total += len(ids) * sum(float(term) for term in terms.values())
         return total / len(self.known)
 
@@ -133,9 +166,9 @@ class Class:
 
 
 def train_network(
-    training: Class, held: Class, generator: torch.Generator, seed: int, file: FitFile, name: str, progress: bool
+    training: Taught, held: Taught, generator: torch.Generator, seed: int, file: FitFile, name: str, progress: bool
 ) -> tuple[EdgeMaskNet, tuple[Epoch, ...]]:
-    """A mask network trained on one class of instances and stopped by another."""
+    """A mask network trained on some instances and stopped by others."""
     config, known = training.config, training.known
     objective = make_objective(config)
     with seeded(seed):
@@ -144,7 +177,7 @@ def train_network(
         net = make_net(node_inputs(done, batch, config.inputs), known.embedding, known.instances.split, config)
 
     def loss(ids: Tensor, share: float) -> Terms:
-        return objective(training.step(net, ids, share, generator, config.noise))
+        return objective(training.step(net, ids, share, generator, training.reading))
 
     schedule = Schedule(config.epochs, config.lr, config.batch_size, config.patience, DECAYS[config.decay])
     run = Training(net, loss, lambda: held.loss(net, objective), known.instances.everything, generator, schedule)

@@ -30,7 +30,7 @@ def seeded() -> torch.Generator:
 def test_the_batch_itself_is_left_alone_and_one_seed_gives_one_copy() -> None:
     batch, units, rows = batch_of()
     before = {key: value.clone() for key, value in batch.to_dict().items() if isinstance(value, torch.Tensor)}
-    first, second = (noisy(batch, units, 0.5, rows, seeded()) for _ in range(2))
+    first, second = (noisy(0.5, rows)(batch, units, seeded()) for _ in range(2))
     assert all(torch.equal(batch[key], value) for key, value in before.items())
     assert torch.equal(first.edge_index, second.edge_index)
     assert torch.equal(first.x, second.x)
@@ -38,7 +38,7 @@ def test_the_batch_itself_is_left_alone_and_one_seed_gives_one_copy() -> None:
 
 def test_without_noise_nothing_changes() -> None:
     batch, units, rows = batch_of(5)
-    same = noisy(batch, units, 0.0, rows, seeded())
+    same = noisy(0.0, rows)(batch, units, seeded())
     assert torch.equal(same.edge_index, batch.edge_index)
     assert torch.equal(same.x, batch.x)
     assert torch.equal(same.edge_attr, batch.edge_attr)
@@ -46,7 +46,7 @@ def test_without_noise_nothing_changes() -> None:
 
 def test_about_half_the_noise_is_met_on_average() -> None:
     batch, units, rows = batch_of(200)
-    copy = noisy(batch, units, 0.4, rows, seeded())
+    copy = noisy(0.4, rows)(batch, units, seeded())
     dropped = 1 - len(pairs(copy) & pairs(batch)) / len(pairs(batch))
     added = len(pairs(copy) - pairs(batch)) / len(pairs(batch))
     swapped = float((copy.x != batch.x).any(1).float().mean())
@@ -57,7 +57,7 @@ def test_about_half_the_noise_is_met_on_average() -> None:
 
 def test_both_directions_go_and_come_together_and_stay_in_their_graph() -> None:
     batch, units, rows = batch_of()
-    copy = noisy(batch, units, 0.6, rows, seeded())
+    copy = noisy(0.6, rows)(batch, units, seeded())
     assert pairs(copy) == {(j, i) for i, j in pairs(copy)}
     assert torch.equal(batch.batch[copy.edge_index[0]], batch.batch[copy.edge_index[1]])
     assert not (copy.edge_index[0] == copy.edge_index[1]).any()
@@ -66,7 +66,7 @@ def test_both_directions_go_and_come_together_and_stay_in_their_graph() -> None:
 
 def test_weights_and_self_loops_travel_along() -> None:
     batch, units, rows = batch_of(edge_weight=True, self_loops=True)
-    copy = noisy(batch, units, 1.0, rows, seeded())
+    copy = noisy(1.0, rows)(batch, units, seeded())
     assert len(copy.edge_weight) == copy.num_edges
     loops = batch.edge_index[0] == batch.edge_index[1]
     assert int((copy.edge_index[0] == copy.edge_index[1]).sum()) == int(loops.sum())
@@ -74,5 +74,5 @@ def test_weights_and_self_loops_travel_along() -> None:
 
 def test_new_features_are_rows_of_the_data() -> None:
     batch, units, rows = batch_of(5)
-    copy = noisy(batch, units, 1.0, rows, seeded())
+    copy = noisy(1.0, rows)(batch, units, seeded())
     assert all(bool((rows == row).all(1).any()) for row in copy.x)

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -38,12 +39,23 @@ class _Untrained(ABC):
 
 
 class Random(_Untrained):
+    """The same numbers for the same graph, alone and in any batch: they follow from its edges and the seed."""
+
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
 
     def scores(self, instances: Instances, labels: Tensor) -> Tensor:
-        generator = torch.Generator().manual_seed(self.seed)
-        return torch.rand(len(instances.units), generator=generator).to(instances.units.owner.device)
+        units = instances.units
+        if not len(units):
+            return torch.zeros(0, device=units.owner.device)
+        first = units.pair[:, units.ptr[:-1].clamp_max(len(units) - 1)].amin(0)  # pairs are counted from there
+        place = (units.pair - first[units.owner]) * torch.tensor([[7919], [1]], device=units.owner.device)
+        keys = torch.zeros_like(units.counts).index_add(0, units.owner, place.sum(0))
+        draws = [
+            np.random.default_rng([self.seed, count, key]).random(count)
+            for count, key in zip(units.counts.tolist(), keys.tolist(), strict=True)
+        ]
+        return torch.from_numpy(np.concatenate(draws)).to(units.owner.device, torch.float)
 
 
 class Occlusion(_Untrained):

@@ -90,7 +90,7 @@ def train_seeds(
     for seed in seeds:
         data = load(dataset, root=root, seed=seed)
         config = gnn_config(model, data.num_features, data.num_classes, data.task, **(architecture or {}))
-        settings = replace(training_settings(dataset) or DEFAULTS[data.task], **(training or {}))
+        settings = replace(training_settings(data.name) or DEFAULTS[data.task], **(training or {}))
         trained = train_gnn(
             config, data.graphs, data.split, settings=settings, seed=seed, device=device, progress=progress
         )

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-
 from rcexplainer.datasets import GraphDataset, load
+from rcexplainer.experiments.explaining import edge_labels, explanation_record, likely, removed_units
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn import TrainConfig, TrainedGNN, gnn_config, train_gnn
@@ -22,18 +21,18 @@ class Demo:
 
     def rows(self) -> list[dict[str, Any]]:
         """A few held-out molecules predicted positive, a line each."""
-        positive = [one for one in self.explanations if one.prediction == 1]
-        return [self._row(number, one) for number, one in enumerate(positive[:SHOWN])]
+        positive = [(place, one) for place, one in enumerate(self.explanations) if one.prediction == 1]
+        return [self._row(place, one) for place, one in positive[:SHOWN]]
 
-    def _row(self, number: int, one: Explanation) -> dict[str, Any]:
+    def _row(self, place: int, one: Explanation) -> dict[str, Any]:
         found = one.counterfactual
         assert found is not None  # a search was asked for
         return {
-            "molecule": number,
+            "molecule": place,
             "bonds": len(one.units),
-            "predicted": f"{self.data.class_names[one.prediction]} {float(one.probabilities.max()):.2f}",
+            "predicted": likely(self.data.class_names, one.prediction, one.probabilities),
             "without": ", ".join(removed_bonds(one, self.data.node_names)) or "–",
-            "then": f"{self.data.class_names[found.prediction]} {float(found.probabilities.max()):.2f}",
+            "then": likely(self.data.class_names, found.prediction, found.probabilities),
             "flipped": found.flipped,
         }
 
@@ -49,6 +48,7 @@ class Demo:
         )
 
     def to_json(self) -> dict[str, Any]:
+        """What is printed."""
         return {
             "dataset": self.data.name,
             "seed": self.trained.seed,
@@ -57,16 +57,21 @@ class Demo:
             "flipped": [bool(one.counterfactual and one.counterfactual.flipped) for one in self.explanations],
         }
 
+    def document(self) -> dict[str, Any]:
+        """What is saved: the explanation of every held-out molecule; `molecule` is its place among them."""
+        return {
+            "dataset": self.data.name,
+            "seed": self.trained.seed,
+            "accuracy": self.trained.accuracy,
+            "explanations": [
+                {"molecule": place, **explanation_record(one, self.data)} for place, one in enumerate(self.explanations)
+            ],
+        }
+
 
 def removed_bonds(explanation: Explanation, atoms: tuple[str, ...]) -> list[str]:
     """The bonds a counterfactual takes away, by the names of their atoms, such as `c5–N7`."""
-    found = explanation.counterfactual
-    if found is None:
-        return []
-    gone = torch.unique(explanation.units.of_edge[found.removed])
-    kinds = explanation.graph.x.argmax(1)
-    pairs = explanation.units.pair[:, gone].T.tolist()
-    return [f"{atoms[int(kinds[u])]}{u}–{atoms[int(kinds[v])]}{v}" for u, v in pairs]
+    return edge_labels(explanation, removed_units(explanation), atoms)
 
 
 def run_demo(seed: int = 0, progress: bool = True) -> Demo:

@@ -7,6 +7,7 @@ and p·|units| / 2 random pairs of the graph's own nodes are joined, with the at
 Nodes keep their places, so that the units of the clean graph still say which pairs of nodes are asked about.
 """
 
+from collections.abc import Callable
 from copy import copy
 
 import torch
@@ -18,33 +19,33 @@ from rcexplainer.core.units import Units
 from rcexplainer.gnn.masking import edge_level_keys
 
 
-def noisy(batch: Data, units: Units, noise: float, rows: Tensor, generator: torch.Generator) -> Data:
-    """A noisy copy; the batch itself is left as it is."""
-    like = (
-        batch.x
-        if isinstance(batch.x, Tensor) and batch.x.is_floating_point()
-        else torch.zeros((), device=units.ptr.device)
-    )
-    level = noise * uniform(len(units.ptr) - 1, generator, like)
-    changed = copy(batch)
-    if isinstance(batch.x, Tensor):
-        other = rows[_below(torch.full_like(batch.batch, len(rows)), generator, like)]
-        swapped = uniform(len(batch.x), generator, like) < level[batch.batch]
-        changed.x = torch.where(swapped.view(-1, *[1] * (other.dim() - 1)), other, batch.x)
-    kept = ~units.to_edges(uniform(len(units), generator, like) < level[units.owner], False)
-    added = (level * units.counts / 2).round().long()
-    graph = torch.arange(len(added), device=added.device).repeat_interleave(added)
-    ends = [batch.ptr[graph] + _below(batch.ptr.diff()[graph], generator, like) for _ in range(2)]
-    new = torch.stack(ends)[:, ends[0] != ends[1]]
-    new = torch.cat([new, new.flip(0)], 1)
-    donors = (uniform(new.size(1), generator, like) * batch.num_edges).long()
-    for key in edge_level_keys(batch):
-        value = batch[key]
-        if key == "edge_index":
-            changed[key] = torch.cat([value[:, kept], new], 1)
-        elif batch.num_edges:
-            changed[key] = torch.cat([value[kept], value[donors]])
-    return changed
+def noisy(noise: float, rows: Tensor) -> Callable[[Data, Units, torch.Generator], Data]:
+    """A function that makes noisy copies; the batch it is given is left as it is."""
+
+    def copies(batch: Data, units: Units, generator: torch.Generator) -> Data:
+        like = torch.zeros((), device=units.ptr.device)
+        level = noise * uniform(len(units.ptr) - 1, generator, like)
+        changed = copy(batch)
+        if isinstance(batch.x, Tensor):
+            other = rows[_below(torch.full_like(batch.batch, len(rows)), generator, like)]
+            swapped = uniform(len(batch.x), generator, like) < level[batch.batch]
+            changed.x = torch.where(swapped.view(-1, *[1] * (other.dim() - 1)), other, batch.x)
+        kept = ~units.to_edges(uniform(len(units), generator, like) < level[units.owner], False)
+        added = (level * units.counts / 2).round().long()
+        graph = torch.arange(len(added), device=added.device).repeat_interleave(added)
+        ends = [batch.ptr[graph] + _below(batch.ptr.diff()[graph], generator, like) for _ in range(2)]
+        new = torch.stack(ends)[:, ends[0] != ends[1]]
+        new = torch.cat([new, new.flip(0)], 1)
+        donors = (uniform(new.size(1), generator, like) * batch.num_edges).long()
+        for key in edge_level_keys(batch):
+            value = batch[key]
+            if key == "edge_index":
+                changed[key] = torch.cat([value[:, kept], new], 1)
+            elif batch.num_edges:
+                changed[key] = torch.cat([value[kept], value[donors]])
+        return changed
+
+    return copies
 
 
 def _below(limit: Tensor, generator: torch.Generator, like: Tensor) -> Tensor:
