@@ -19,7 +19,7 @@ def graph() -> Data:
 def explanation(**changes) -> Explanation:
     settings = {
         "graph": graph(),
-        "edge_scores": torch.tensor(SCORES),
+        "scores": torch.tensor(SCORES),
         "prediction": 1,
         "probabilities": torch.tensor([0.2, 0.8]),
         **changes,
@@ -66,7 +66,7 @@ def test_a_sparsity_is_a_share(sparsity: float) -> None:
 
 def test_edges_are_above_one_half() -> None:
     assert ones(explanation().edges) == [0, 1, 4, 7]
-    assert ones(explanation(edge_scores=torch.full((8,), 0.5)).edges) == []
+    assert ones(explanation(scores=torch.full((8,), 0.5)).edges) == []
 
 
 def test_the_score_of_a_node_is_that_of_its_best_edge() -> None:
@@ -77,9 +77,7 @@ def test_nothing_to_explain() -> None:
     for columns, num_nodes in (([[], []], 3), ([[0, 1], [0, 1]], 2), ([[], []], 1)):
         edge_index = torch.tensor(columns, dtype=torch.long)
         count = edge_index.size(1)
-        shown = explanation(
-            graph=Data(x=torch.ones(num_nodes, 2), edge_index=edge_index), edge_scores=torch.zeros(count)
-        )
+        shown = explanation(graph=Data(x=torch.ones(num_nodes, 2), edge_index=edge_index), scores=torch.zeros(count))
         assert len(shown.units) == 0
         assert shown.node_scores.tolist() == [0.0] * num_nodes
         for mask in (shown.top(3), shown.at_sparsity(0.5), shown.edges):
@@ -89,13 +87,32 @@ def test_nothing_to_explain() -> None:
 
 def test_as_text() -> None:
     assert repr(explanation()) == "Explanation(1 (0.80), 4 edges)"
-    removed = torch.tensor([True, True, False, False, True, False, False, True])
+    removed = torch.tensor([0, 1, 4, 7])
     probabilities = torch.tensor([0.7, 0.3])
-    flipped = Counterfactual(removed, graph(), 0, probabilities, flipped=True, minimal=True)
+    flipped = Counterfactual(graph(), removed, 0, probabilities, flipped=True, minimal=True)
     named = explanation(counterfactual=flipped, class_names=("dull", "toxic"))
     assert repr(named) == "Explanation(toxic (0.80), 4 edges, → dull without 2 (minimal))"
-    still = Counterfactual(removed, graph(), 1, probabilities, flipped=False, minimal=False)
+    still = Counterfactual(graph(), removed, 1, probabilities, flipped=False, minimal=False)
     assert repr(explanation(counterfactual=still)) == "Explanation(1 (0.80), 4 edges, still 1 without 2)"
+
+
+def test_a_counterfactual_shows_what_is_left() -> None:
+    found = Counterfactual(graph(), torch.tensor([0, 1, 7]), 0, torch.tensor([0.7, 0.3]), flipped=True, minimal=True)
+    assert ones(found.removed) == [0, 1, 7]
+    assert found.graph.edge_index.T.tolist() == [[1, 2], [2, 1], [2, 0], [0, 0], [2, 3]]
+
+
+def test_what_is_known_of_a_computation_graph_is_shown_on_the_whole_graph() -> None:
+    inside = torch.tensor([2, 3, 6])  # 1–2 in both directions, 2→3
+    whole = graph()
+    part = Data(x=whole.x, edge_index=whole.edge_index[:, inside])
+    shown = explanation(scores=torch.tensor([0.7, 0.7, 0.2]), index=1, computation=part, edge_ids=inside)
+    torch.testing.assert_close(shown.edge_scores, torch.tensor([0.0, 0.0, 0.7, 0.7, 0.0, 0.0, 0.2, 0.0]))
+    assert shown.units.pair.T.tolist() == [[1, 2], [2, 3]]
+    assert ones(shown.top(1)) == [2, 3]
+    assert ones(shown.at_sparsity(0.0)) == [2, 3, 6]  # sparsity counts the units inside
+    assert shown.instance is part
+    assert ones(shown.within(shown.top(1))) == [0, 1]
 
 
 def test_frozen() -> None:

@@ -16,7 +16,6 @@ from rcexplainer.core.counterfactual import Found, Question, greedy_search, pref
 from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
 from rcexplainer.explanation import Counterfactual, Explanation, Failure
 from rcexplainer.gnn.instances import Instances
-from rcexplainer.gnn.masking import delete_edges
 from rcexplainer.gnn.split import SplitModel, check_devices
 from rcexplainer.graphs import Graphs, Kind, attributes, check_graph, iter_graphs
 
@@ -153,33 +152,24 @@ class FittedExplainer:
         """Detached results on the CPU, one per graph."""
         units = instances.units
         sizes = [graph.num_edges for graph in graphs]
-        edge_scores = units.to_edges(scores, 0.0).cpu().split(sizes)
+        scores_of = units.to_edges(scores, 0.0).cpu().split(sizes)
         probabilities = log_probs.exp().cpu()
+        shown = [graph if graph.edge_index.device.type == "cpu" else copy(graph).cpu() for graph in graphs]
         cases: Sequence[Counterfactual | None] = [None] * len(graphs)
         if found is not None:
             after = instances.log_probs(instances.everything, found.removed).exp().cpu()
-            removed = units.to_edges(found.removed, False).split(sizes)
+            removed = units.to_edges(found.removed, False).cpu().split(sizes)
+            flipped, minimal = found.flipped.tolist(), found.minimal.tolist()
             cases = [
                 Counterfactual(
-                    removed[i].cpu(),
-                    delete_edges(graph, removed[i]).cpu(),
-                    int(after[i].argmax()),
-                    after[i],
-                    bool(found.flipped[i]),
-                    bool(found.minimal[i]),
+                    graph, removed[i].nonzero().flatten(), int(after[i].argmax()), after[i], flipped[i], minimal[i]
                 )
-                for i, graph in enumerate(graphs)
+                for i, graph in enumerate(shown)
             ]
+        labels = probabilities.argmax(1).tolist()
         return [
-            Explanation(
-                graph if graph.edge_index.device.type == "cpu" else copy(graph).cpu(),
-                edge_scores[i],
-                int(probabilities[i].argmax()),
-                probabilities[i],
-                self.class_names,
-                cases[i],
-            )
-            for i, graph in enumerate(graphs)
+            Explanation(graph, scores_of[i], labels[i], probabilities[i], self.class_names, cases[i])
+            for i, graph in enumerate(shown)
         ]
 
 

@@ -1,6 +1,6 @@
 """What an explainer gives back: frozen results on the CPU that hold graphs and numbers, never a model."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
@@ -10,40 +10,78 @@ from torch_geometric.data import Data
 from rcexplainer.core.segments import ranks
 from rcexplainer.core.units import Units, find_units
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.gnn.masking import delete_edges
 
 
 @dataclass(frozen=True, eq=False)
 class Counterfactual:
     """The graph without some edges, and what the model really predicts for it."""
 
-    removed: Tensor  # boolean, one per column of the original `edge_index`
-    graph: Data  # with the edges deleted
+    original: Data
+    columns: Tensor  # of its `edge_index` that are deleted
     prediction: int
     probabilities: Tensor  # [C]
     flipped: bool
     minimal: bool  # putting back any single removed unit undoes the flip: verified
 
+    @property
+    def removed(self) -> Tensor:
+        """Boolean, one per column of the original `edge_index`."""
+        mask = torch.zeros(self.original.num_edges, dtype=torch.bool)
+        mask[self.columns] = True
+        return mask
+
+    @property
+    def graph(self) -> Data:
+        """The graph with the edges deleted."""
+        return delete_edges(self.original, self.removed)
+
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Why the model predicts `prediction` for `graph`: a score for every edge, and a counterfactual.
+    """Why the model predicts `prediction`: a score for every edge, and a counterfactual.
 
     A unit is an unordered pair of nodes with all edges between them; they share one score and are deleted together.
-    Self-loops are never deleted; their score is 0.
+    Self-loops are never deleted; their score is 0. What is explained of a node or a link (`index`) lies within its
+    computation graph: only that is held, and everything is shown on the whole graph when it is asked for.
     """
 
     graph: Data
-    edge_scores: Tensor  # [num_edges] in [0, 1]
+    scores: Tensor  # in [0, 1], one per column of the computation graph
     prediction: int
     probabilities: Tensor  # [C]
     class_names: tuple[str, ...] = ()
     counterfactual: Counterfactual | None = None
+    index: int | tuple[int, int] | None = None  # the node, or the pair of nodes
+    computation: Data | None = None  # its computation graph; None: the whole graph
+    edge_ids: Tensor | None = None  # the columns of the whole graph that are in it
+
+    @property
+    def instance(self) -> Data:
+        """The graph on which the model is asked: the computation graph, or the whole graph."""
+        return self.graph if self.computation is None else self.computation
+
+    def within(self, mask: Tensor) -> Tensor:
+        """A mask of the whole graph's edges as one of the computation graph's."""
+        return mask if self.edge_ids is None else mask[self.edge_ids]
+
+    @cached_property
+    def edge_scores(self) -> Tensor:
+        """[num_edges] in [0, 1]; 0 outside the computation graph."""
+        if self.edge_ids is None:
+            return self.scores
+        return self.scores.new_zeros(self.graph.num_edges).index_copy(0, self.edge_ids, self.scores)
 
     @cached_property
     def units(self) -> Units:
-        """What can be deleted."""
+        """What can be deleted: the units of the computation graph."""
         nodes = int(self.graph.num_nodes or 0)
-        return find_units(self.graph.edge_index, nodes, torch.zeros(nodes, dtype=torch.long), 1)
+        columns = self.graph.edge_index if self.edge_ids is None else self.graph.edge_index[:, self.edge_ids]
+        found = find_units(columns, nodes, torch.zeros(nodes, dtype=torch.long), 1)
+        if self.edge_ids is None:
+            return found
+        outside = torch.full((self.graph.num_edges,), -1)
+        return replace(found, of_edge=outside.index_copy(0, self.edge_ids, found.of_edge))
 
     @cached_property
     def unit_scores(self) -> Tensor:

@@ -8,7 +8,7 @@ from torch_geometric.nn import GraphConv, global_add_pool
 
 from rcexplainer.experiments.measuring import counterfactuals, edge_set, is_minimal, motif_flips
 from rcexplainer.explanation import Counterfactual, Explanation
-from rcexplainer.gnn import delete_edges, split_model
+from rcexplainer.gnn import split_model
 
 
 class CountsMarked(nn.Module):
@@ -42,7 +42,7 @@ def explained(removed: list[int], scores: list[float], minimal: bool = True) -> 
     gone = torch.isin(unit, torch.tensor(removed))
     flipped = 1 in removed
     case = Counterfactual(
-        gone, delete_edges(graph, gone), 0 if flipped else 1, torch.tensor([0.5, 0.5]), flipped, minimal
+        graph, gone.nonzero().flatten(), 0 if flipped else 1, torch.tensor([0.5, 0.5]), flipped, minimal
     )
     return Explanation(graph, torch.tensor(scores)[unit], 1, torch.tensor([0.02, 0.98]), (), case)
 

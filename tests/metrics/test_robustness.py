@@ -44,7 +44,9 @@ def explained(pairs: list[tuple[int, int]], scores: list[float], nodes: int, rem
     if removed is not None:
         gone = torch.zeros(len(pairs), dtype=torch.bool)
         gone[removed] = True
-        found = Counterfactual(gone.repeat(2), graph, 0, probabilities.flip(0), bool(removed), bool(removed))
+        found = Counterfactual(
+            graph, gone.repeat(2).nonzero().flatten(), 0, probabilities.flip(0), bool(removed), bool(removed)
+        )
     return Explanation(graph, torch.tensor(scores * 2), 1, probabilities, (), found)
 
 
