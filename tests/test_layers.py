@@ -16,7 +16,7 @@ RANKS = {
     "core": 1,
     "batching": 2,
     "gnn": 3,
-    "tasks": 3,
+    "tasks": 4,
     "datasets": 3,
     "explanation": 4,
     "config": 4,

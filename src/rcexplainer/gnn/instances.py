@@ -95,7 +95,8 @@ def node_inputs(done: Pass, batch: Data, inputs: str) -> Tensor:
         return torch.cat(done.layers, 1)
     unit = [nn.functional.normalize(layer, dim=1) for layer in done.layers]
     features = [batch.x] if isinstance(batch.x, Tensor) and batch.x.is_floating_point() else []
-    return torch.cat([*done.layers, *unit, *features], 1)
+    hops = [batch.hop_code] if "hop_code" in batch else []
+    return torch.cat([*done.layers, *unit, *features, *hops], 1)
 
 
 def single_effects(instances: Instances, labels: Tensor) -> Tensor:

@@ -68,7 +68,8 @@ class SplitModel:
     def run(self, graphs: Data | Sequence[Data], mask: Tensor | None = None) -> Pass:
         """Run the model over a batch, a graph or a list of graphs.
 
-        `mask` weighs every column of `edge_index`; self-loops always count 1.
+        `mask` weighs every column of `edge_index`; self-loops always count 1. For a node task there is a row for every
+        node; where the graphs carry `root_index`, they are computation graphs and only their roots are read.
         """
         batch = as_batch(graphs)
         rows = count_instances(batch, self.task)
@@ -84,7 +85,9 @@ class SplitModel:
             else:
                 raise SplitError(f"a mask has one value for each of {batch.num_edges} edges, got {tuple(mask.shape)}")
             output = first_fitting(returned, rows, type(self.model).__name__)
-        return Pass(seen[-1] if seen else output, output, tuple(layers))
+        done = Pass(seen[-1] if seen else output, output, tuple(layers))
+        roots = batch.get("root_index") if self.task == "node" else None
+        return done if roots is None else Pass(done.embedding[roots], done.output[roots], done.layers)
 
     def embed(self, graphs: Data | Sequence[Data], mask: Tensor | None = None) -> Tensor:
         """φ_gc: the embedding of every instance, [instances, d]."""
