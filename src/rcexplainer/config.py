@@ -12,6 +12,9 @@ from rcexplainer.errors import RCExplainerError
 class RCConfig:
     """How regions are found and the mask network is trained. The defaults are the preset `default`."""
 
+    # Computation graphs of nodes and links
+    hops: int | None = None  # how far they reach; None: as far as the model is measured to look
+
     # Boundaries and regions
     sampler: Literal["sample", "segment"] = "sample"  # where boundaries are taken; the paper: at the sample
     candidates_per_class: int = 50  # sampled boundaries a class; the paper: 50. A linear head is enumerated
@@ -40,11 +43,11 @@ class RCConfig:
     weight_effect: float = 0.5  # of what units do on their own
     effect_temperature: float = 0.1  # τ: drops in probability this close share the credit
     teacher_depth: float = 0.3  # how far the search deletes, as a share of the units
+    teacher_steps: int = 32  # and how many units at most
+    teacher_candidates: int = 64  # units of an instance among which it chooses: those that do most on their own
     teacher_limit: int = 4000  # instances the search is run on, at most
     teacher_tolerance: float = 0.05  # outside the region, units this close in probability go by their own effect
     noise: float = 0.0  # the network reads copies with up to this share of edges and features changed
-    weight_resist: float = 0.0  # of saying the same of such copies as of the graph itself
-    resist: float = 0.4  # and the share of edges and features changed in them, at most
 
     # Training
     epochs: int = 60  # the paper: 600
@@ -66,6 +69,11 @@ class RCConfig:
 def _whole(name: str, value: Any) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise RCExplainerError(f"{name} must be a whole number ≥ 1, got {value!r}")
+
+
+def _whole_or_none(name: str, value: Any) -> None:
+    if value is not None:
+        _whole(name, value)
 
 
 def _truth(name: str, value: Any) -> None:
@@ -91,10 +99,10 @@ def _one_of(name: str, value: Any) -> None:
         raise RCExplainerError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
 
 
-_SHARES = ("weight_same", "warmup", "teacher_depth", "teacher_tolerance", "noise", "resist")
+_SHARES = ("weight_same", "warmup", "teacher_depth", "teacher_tolerance", "noise")
 _LIMITS = dict.fromkeys(_SHARES, (0.0, 1.0))
 _POSITIVE = ("lr", "epsilon", "effect_temperature", "teacher_depth", "temperature", "temperature_end")
-_CHECKS = {int: _whole, bool: _truth, float: _number}
+_CHECKS = {int: _whole, int | None: _whole_or_none, bool: _truth, float: _number}
 
 _PAPER = RCConfig(
     scaled=False,
@@ -128,9 +136,15 @@ _RELEASED = replace(
     batch_size=200,
 )
 PRESETS: dict[str, RCConfig] = {"default": RCConfig(), "paper": _PAPER, "released": _RELEASED}
+# What is different for nodes and links: the paper's λ and β, and its code's weights of 12, 3, .09 and 10.
+_NODES: dict[str, dict[str, float]] = {
+    "default": {},
+    "paper": {"weight_same": 0.85, "weight_sparse": 2 * 0.006},
+    "released": {"weight_same": 12 / 15, "weight_sparse": 2 * 0.09 / 15, "weight_discrete": 10 / 15},
+}
 
 
-def make_config(preset: str, settings: dict[str, Any]) -> RCConfig:
+def make_config(preset: str, settings: dict[str, Any], task: str = "graph") -> RCConfig:
     """A preset with single fields changed; an unknown name is an error at once."""
     if preset not in PRESETS:
         raise RCExplainerError(f"unknown preset {preset!r}; known: {', '.join(PRESETS)}")
@@ -140,4 +154,5 @@ def make_config(preset: str, settings: dict[str, Any]) -> RCConfig:
             near = get_close_matches(name, known, n=1)
             hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
             raise RCExplainerError(f"unknown setting {name!r}; {hint}")
-    return replace(PRESETS[preset], **settings)
+    own: dict[str, Any] = {} if task == "graph" else dict(_NODES[preset])
+    return replace(PRESETS[preset], **(own | settings))

@@ -9,24 +9,28 @@ import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import torch
 from torch import nn
+from torch_geometric.data import Data
 
 from rcexplainer.config import RCConfig, make_config
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.sampling import sample_boundaries
-from rcexplainer.errors import RCExplainerError
-from rcexplainer.fitted import FittedRCExplainer, MaskScores, fingerprint
+from rcexplainer.errors import GraphError, RCExplainerError
+from rcexplainer.fitted import FittedRCExplainer, MaskScores, fingerprint, probe_graph
 from rcexplainer.fitting import Taught, safer, train_network
-from rcexplainer.gnn.calling import Forward
+from rcexplainer.gnn.calling import Forward, Task
+from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.outputs import OutputKind
 from rcexplainer.gnn.split import SplitModel, split_model
 from rcexplainer.gnn.training import usable_device
-from rcexplainer.graphs import Graphs, Kind, as_graphs
-from rcexplainer.known import Known, Lesson, hold_out
+from rcexplainer.graphs import Graphs, Kind, check_graphs, list_graphs
+from rcexplainer.known import Known, Lesson, Seen, hold_out
 from rcexplainer.resuming import FitFile, digest
+from rcexplainer.tasks.questions import Index, NodeQuestions, node_index
+from rcexplainer.tasks.receptive import receptive_hops
 
 log = logging.getLogger(__name__)
 
@@ -36,17 +40,19 @@ PROBES = 4
 class RCExplainer:
     """`RCExplainer(**settings).fit(model, graphs)`; settings are the fields of `RCConfig`."""
 
-    def __init__(self, task: str = "graph", preset: str = "default", **settings: Any) -> None:
-        if task != "graph":
-            raise RCExplainerError(f"task {task!r} is not supported yet; graph classification is")
-        self.config = make_config(preset, settings)
+    def __init__(self, task: Task = "graph", preset: str = "default", **settings: Any) -> None:
+        if task not in get_args(Task):
+            raise RCExplainerError(f"unknown task {task!r}; it is one of {', '.join(get_args(Task))}")
+        self.task: Task = task
+        self.config = make_config(preset, settings, task)
 
     def fit(
         self,
         model: nn.Module,
         graphs: Graphs,
         *,
-        val: Graphs | None = None,
+        index: Index | None = None,
+        val: Graphs | Index | None = None,
         background: Graphs | None = None,
         head: str | nn.Module | None = None,
         forward: Forward | None = None,
@@ -57,37 +63,75 @@ class RCExplainer:
         progress: bool = True,
         device: torch.device | str | None = None,
     ) -> FittedRCExplainer:
-        """Fit on graphs whose labels are not needed.
+        """Fit on graphs, or on the nodes `index` of one graph; labels are not needed.
 
-        Without `val`, a seeded tenth is held out for early stopping. Boundaries and regions come from `background`, by
-        default from all `graphs`. With `checkpoint`, a file, a run that was killed goes on from it. With `device`, a
-        copy of the model and the graphs are moved there, now and when explaining.
+        Without `val` (graphs, or an index of nodes), a seeded tenth is held out for early stopping. Boundaries and
+        regions come from `background`, by default from all graphs or nodes given. With `checkpoint`, a file, a run that
+        was killed goes on from it. With `device`, a copy of the model and the graphs are moved there, now and when
+        explaining.
         """
-        if device is not None:
-            place = usable_device(device)
+        place = None if device is None else usable_device(device)
+        if place is not None:
             model, head = _copied(model, head, place)
-            graphs, val, background = (
-                None if some is None else [copy.copy(graph).to(place) for graph in as_graphs(some)]
-                for some in (graphs, val, background)
-            )
-        everything = as_graphs(graphs)
-        split = split_model(model, everything, head, forward, "graph", output)
+        everything, around = (_there(some, place) for some in (graphs, graphs if background is None else background))
+        split = split_model(model, everything, head, forward, self.task, output)
+        hops = 0 if self.task == "graph" else self.config.hops or receptive_hops(split, _single(everything))
+        asked = _instances(split, everything, index, hops)
+        held_out: list[Data] = []
+        if val is not None and self.task == "graph":
+            held_out = _instances(split, _there(val, place), None, hops)
+        elif val is not None:
+            held_out = _instances(split, everything, val, hops)
+        run = {
+            "settings": asdict(self.config),
+            "seed": seed,
+            "model": fingerprint(model),
+            "graphs": [digest(some) for some in (asked, held_out, around)],
+        }
         generator = torch.Generator().manual_seed(seed)
-        others = [[] if some is None else as_graphs(some) for some in (val, background)]
-        graphs_of_run = [digest(some) for some in (everything, *others)]
-        run = {"settings": asdict(self.config), "seed": seed, "model": fingerprint(model), "graphs": graphs_of_run}
-        file = FitFile(checkpoint, run)
         with split.scope:
-            known = Known.of(split, everything)
-            around = known if background is None else Known.of(split, as_graphs(background))
+            training = Known.about(split, asked)
+            background_seen = training if background is None and self.task == "graph" else _seen(split, around)
             if val is None:
-                training, held = (known.some(ids) for ids in hold_out(known.label, generator))
+                training, held = (training.some(ids) for ids in hold_out(training.label, generator))
             else:
-                training, held = known, Known.of(split, as_graphs(val))
+                held = Known.about(split, held_out)
             limit = torch.randperm(len(training), generator=generator)[: self.config.teacher_limit]
             training = training.some(limit.sort().values.to(training.label.device))
-            fitting = _Fitting(split, training, held, around, generator, seed, file, progress)
-            return fitting(self.config, tuple(class_names or ()), None if device is None else place)
+            file = FitFile(checkpoint, run)
+            fitting = _Fitting(split, training, held, background_seen, generator, seed, file, progress)
+            return fitting(self.config, tuple(class_names or ()), place, hops)
+
+
+def _there(graphs: Any, device: torch.device | None) -> list[Data]:
+    """Checked graphs, as copies on the device if one is named."""
+    found = list_graphs(graphs)
+    return found if device is None else [copy.copy(graph).to(device) for graph in found]
+
+
+def _single(graphs: list[Data]) -> Data:
+    if len(graphs) != 1:
+        raise GraphError(f"nodes are explained in one graph at a time, got {len(graphs)} graphs")
+    return graphs[0]
+
+
+def _instances(split: SplitModel, graphs: list[Data], index: Any, hops: int) -> list[Data]:
+    """The graphs themselves, or the computation graphs of the nodes."""
+    if split.task == "graph":
+        if index is not None:
+            raise RCExplainerError("index chooses nodes; of a graph task choose the graphs themselves")
+        check_graphs(graphs)
+        return graphs
+    graph = _single(graphs)
+    return [one.instance for one in NodeQuestions(graph, hops)(node_index(index, int(graph.num_nodes or 0)))]
+
+
+def _seen(split: SplitModel, graphs: list[Data]) -> Seen:
+    """Embeddings and predictions of everything in these graphs: of the graphs, or of all their nodes."""
+    if split.task == "graph":
+        return Seen.of(split, Instances(split, graphs).passes)
+    with torch.no_grad():
+        return Seen.of(split, lambda read: torch.cat([read(split.run(graph)) for graph in graphs]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,14 +141,14 @@ class _Fitting:
     split: SplitModel
     training: Known
     held: Known
-    background: Known
+    background: Seen
     generator: torch.Generator
     seed: int
     file: FitFile
     progress: bool
 
     def __call__(
-        self, config: RCConfig, class_names: tuple[str, ...], device: torch.device | None
+        self, config: RCConfig, class_names: tuple[str, ...], device: torch.device | None, hops: int
     ) -> FittedRCExplainer:
         attempts = safer(config)
         for number, attempt in enumerate(attempts):
@@ -121,6 +165,7 @@ class _Fitting:
             rest = "; training goes on with safer settings" if attempt is not attempts[-1] else ""
             log.warning("the mask network has collapsed: %s%s", collapse, rest)
         graphs = self.training.instances.graphs
+        small = sorted(graphs, key=lambda graph: (not graph.num_edges, graph.num_nodes))[:PROBES]
         return FittedRCExplainer(
             split=self.split,
             scores=MaskScores(net, held.calibrate(net), attempt),
@@ -128,9 +173,10 @@ class _Fitting:
             class_names=class_names,
             classes=frozenset(self.background.label.tolist()),
             device=device,
+            hops=hops,
             config=attempt,
             regions=regions,
-            probes=tuple(sorted(graphs, key=lambda graph: (not graph.num_edges, graph.num_nodes))[:PROBES]),
+            probes=tuple(probe_graph(graph) for graph in small),
             history=history,
         )
 
@@ -139,8 +185,8 @@ class _Fitting:
         known = self.background
         if len(known.label.unique()) < 2:
             raise RCExplainerError(
-                f"the model predicts class {int(known.label[0])} for all {len(known)} graphs: there is no "
-                "boundary to cross; fit on graphs of at least two predicted classes"
+                f"the model predicts class {int(known.label[0])} for all {len(known)} {self.split.task}s: there is no "
+                f"boundary to cross; fit on {self.split.task}s of at least two predicted classes"
             )
         boundaries = sample_boundaries(
             lambda x: self.split.log_probs(self.split.head(x)),
@@ -168,7 +214,7 @@ class _Fitting:
             return known.nothing()
         if (before := self.file.get(name)) is not None:
             return Lesson(**{key: value.to(known.label.device) for key, value in before[0].items()})
-        lesson = known.teach(regions, config.teacher_depth, config.teacher_tolerance, self.progress)
+        lesson = known.teach(regions, config, self.progress)
         self.file.put(name, {"order": lesson.order, "effect": lesson.effect})
         return lesson
 

@@ -108,6 +108,7 @@ class FittedRCExplainer(FittedExplainer):
             "task": self.split.task,
             "head": self.split.head_name,
             "output": self.split.output,
+            "hops": self.hops,
             "probes": len(self.probes),
             "fingerprint": fingerprint(self.split.model),
         }
@@ -142,9 +143,17 @@ def load(path: str | Path, model: nn.Module, *, forward: Forward | None = None) 
         kind=Kind.of(probes[0]),
         class_names=tuple(about["class_names"]),
         classes=frozenset(about["classes"]),
+        hops=about["hops"],
         config=config,
         regions=Regions.from_state(_part("regions", tensors)),
         probes=probes,
+    )
+
+
+def probe_graph(graph: Data) -> Data:
+    """An instance as a graph like any other: without what makes it a computation graph."""
+    return Data.from_dict(
+        {key: value for key, value in graph.to_dict().items() if key not in ("root_index", "hop_code")}
     )
 
 

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -22,7 +22,6 @@ from rcexplainer.core.objectives import (
     follow_effects,
     follow_order,
     leave_region,
-    resist_noise,
     together,
 )
 from rcexplainer.core.regions import Regions
@@ -58,8 +57,6 @@ def make_objective(config: RCConfig) -> Objective:
         parts.append(follow_order(config.weight_order))
     if config.weight_effect:
         parts.append(follow_effects(config.weight_effect, config.effect_temperature))
-    if config.weight_resist:
-        parts.append(resist_noise(config.weight_resist))
     return together(parts)
 
 
@@ -108,19 +105,15 @@ class Taught:
         """A mini-batch: the network reads some copy of the graphs, and answers for the graphs themselves."""
         known, split = self.known, self.known.instances.split
         batch, units = known.instances[ids]
-
-        def logits(read: Read) -> Tensor:
-            copies = read(batch, units, generator)
-            return unit_logits(net, split.run(copies), copies, units, known.label[ids], self.config)
+        copies = read(batch, units, generator)
+        logits = unit_logits(net, split.run(copies), copies, units, known.label[ids], self.config)
 
         def inside(mask: Tensor) -> Tensor:
             return self.regions.margins(split.run(batch, units.to_edges(mask, 1.0)).embedding, self.region[ids])
 
         rows, _ = gather_ranges(known.instances.units.ptr[ids], known.instances.units.ptr[ids + 1])
         order, effect = self.lesson.order[ids], self.lesson.effect[rows]
-        perturbed = partial(logits, noisy(self.config.resist, self.rows))
-        first, ptr, owner = logits(read), units.ptr, units.owner
-        return Step(first, ptr, owner, self.clean[ids], inside, order, effect, perturbed, progress, generator)
+        return Step(logits, units.ptr, units.owner, self.clean[ids], inside, order, effect, progress, generator)
 
     @torch.no_grad()
     def loss(self, net: EdgeMaskNet, objective: Objective) -> float:

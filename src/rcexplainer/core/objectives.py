@@ -3,7 +3,6 @@
     leave_region    15 · (λ L_same + (1 − λ) L_opp + β R_sparse + μ R_discrete)      the paper (Eq. 7)
     follow_order    the order in which a search against the region's boundaries deleted the units
     follow_effects  what each unit does on its own
-    resist_noise    what the network says of the clean graph, when it reads a noisy copy
 
 Every objective gives the mean over the instances. How logits become masks is a gate passed in.
 """
@@ -16,7 +15,7 @@ from torch import Tensor
 
 from rcexplainer.core.gates import Gate
 from rcexplainer.core.losses import discrete, opposite, same, sparse
-from rcexplainer.core.teacher import effect_loss, log_softmax, order_loss
+from rcexplainer.core.teacher import effect_loss, order_loss
 
 Terms = dict[str, Tensor]
 
@@ -32,7 +31,6 @@ class Step:
     inside: Callable[[Tensor], Tensor]  # a mask [units] → B(φ_gc(G weighed by it)) [n, P]
     order: Tensor  # π [n, K]
     effect: Tensor  # e [units]
-    perturbed: Callable[[], Tensor]  # f_θ [units] of the same units, read from noisy copies
     progress: float  # share of the training that is done
     generator: torch.Generator
 
@@ -80,18 +78,6 @@ def follow_effects(weight: float, temperature: float) -> Objective:
     def objective(step: Step) -> Terms:
         loss = effect_loss(step.logits, step.owner, len(step.clean), step.effect, temperature)
         return {"effect": weight * loss.mean()}
-
-    return objective
-
-
-def resist_noise(weight: float) -> Objective:
-    """Cross-entropy between the shares softmax(f) read from the clean graph, as they are, and from a noisy copy."""
-
-    def objective(step: Step) -> Terms:
-        number = len(step.clean)
-        target = log_softmax(step.logits.detach(), step.owner, number).exp()
-        surprise = -target * log_softmax(step.perturbed(), step.owner, number)
-        return {"noise": weight * surprise.sum() / number}
 
     return objective
 

@@ -1,25 +1,33 @@
 """Benchmarks: commands that print figures, never timed tests."""
 
+import copy
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from statistics import median
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+from torch_geometric.data import Data
 
-from rcexplainer.core.mask_net import EdgeMaskNet, FactorisedGate
+from rcexplainer.config import PRESETS, RCConfig
+from rcexplainer.core.calibration import Calibration
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.sampling import sample_boundaries
-from rcexplainer.core.teacher import log_softmax
 from rcexplainer.datasets import load
-from rcexplainer.gnn import GNN, gnn_config, split_model
-from rcexplainer.gnn.instances import Instances, node_inputs
-from rcexplainer.gnn.training import seeded
+from rcexplainer.fitted import make_net, unit_logits
+from rcexplainer.fitting import Taught, make_objective
+from rcexplainer.gnn import gnn_config, split_model, train_gnn
+from rcexplainer.gnn.instances import node_inputs
+from rcexplainer.gnn.training import TrainConfig, seeded
+from rcexplainer.known import Known, Lesson
 
+WARM_UP = 5  # runs that are not counted
 Rows = list[dict[str, Any]]
 
 
@@ -83,42 +91,120 @@ def _regions_cost(
     }
 
 
-def core_cost(repeats: int, graphs: int = 256) -> Rows:
-    """The scores of a batch of molecules beside one forward pass of the GNN over it, in the same run."""
+def core_cost(repeats: int, graphs: int = 256, mini_batch: int = 128) -> Rows:
+    """What the mask network costs beside the GNN it explains, on the same molecules, in the same run.
+
+    Scores: everything for a batch that is there (inputs, network, softmax, calibration) beside one forward pass.
+    Training: a step, with cutting its mini-batch out of the store, beside such a step of the GNN.
+    Memory: the most that is alive at once while a batch is scored.
+    """
     data = load("nitro", num_graphs=graphs)
+    shape = gnn_config("paper", data.num_features, data.num_classes)
+    model = train_gnn(shape, data.graphs, data.split, settings=TrainConfig(epochs=5), progress=False).model
+    split = split_model(model, data.graphs)
+    with split.scope:
+        known = Known.about(split, data.graphs)
+        # The larger batches first: until it has seen large tensors, the C library gives memory back after each.
+        memory = [_scores_memory(known, times) for times in (1, 4, 16)]
+        scores = _scores_cost(known, 20 * repeats)
+        steps = [_step_cost(known, copy.deepcopy(model), preset, mini_batch, 20 * repeats) for preset in PRESETS]
+    return [scores, *steps, *memory]
+
+
+def _scores(known: Known, times: int = 1) -> tuple[Data, Callable[[], Tensor]]:
+    """A batch of all graphs, each so many times, and a function that scores it."""
+    config, split = RCConfig(), known.instances.split
+    batch, units = known.instances[known.instances.everything.repeat(times)]
+    label = known.label.repeat(times)
     with seeded(0):
-        model = GNN(gnn_config("paper", data.num_features, data.num_classes)).eval()
-        split = split_model(model, data.graphs)
-        instances = Instances(split, data.graphs)
-        batch, units = instances[instances.everything]
-        done = split.run(batch)
-        nodes = node_inputs(done, batch, "all")
-        gate = FactorisedGate(nodes.size(1), split.embedding_dim, data.num_classes)
-        net = EdgeMaskNet(gate, nodes.size(1), split.embedding_dim)
-    label = torch.zeros(graphs, dtype=torch.long)
+        net = make_net(node_inputs(split.run(batch), batch, config.inputs), known.embedding, split, config)
+    calibration = Calibration(torch.zeros(split.num_classes), torch.ones(()))
 
-    def forward() -> None:
-        split.run(batch)
+    @torch.no_grad()
+    def scores() -> Tensor:
+        logits = unit_logits(net, split.run(batch), batch, units, label, config)
+        return calibration(logits, label[units.owner])
 
-    def scores() -> None:
-        done = split.run(batch)
-        logits = net(node_inputs(done, batch, "all"), done.embedding, label, units.pair, units.owner)
-        log_softmax(logits, units.owner, graphs)
-
-    with split.scope, torch.no_grad():
-        seconds = {name: _median_seconds(run, 20 * repeats) for name, run in (("forward", forward), ("scores", scores))}
-    ratio = round(seconds["scores"] / seconds["forward"], 2)
-    milliseconds = {f"{name} ms": round(1000 * value, 2) for name, value in seconds.items()}
-    return [{"graphs": graphs, "edges": batch.num_edges, **milliseconds, "scores ÷ forward": ratio}]
+    return batch, scores
 
 
-def _median_seconds(run: Callable[[], None], repeats: int) -> float:
-    times: list[float] = []
-    for _ in range(repeats):
-        start = time.perf_counter()
+def _scores_cost(known: Known, repeats: int) -> dict[str, Any]:
+    batch, scores = _scores(known)
+    forward = torch.no_grad()(lambda: known.instances.split.run(batch))
+    return {"what": "scores", "graphs": len(known), "edges": batch.num_edges, **_beside(scores, forward, repeats)}
+
+
+def _step_cost(known: Known, model: nn.Module, preset: str, size: int, repeats: int) -> dict[str, Any]:
+    """A training step of the mask network beside one of the GNN: a copy of the model, as its weights change."""
+    config, instances, split = PRESETS[preset], known.instances, known.instances.split
+    ids = instances.everything[:size]
+    boundaries = sample_boundaries(
+        lambda x: split.log_probs(split.head(x)),
+        known.embedding,
+        known.label,
+        per_class=config.candidates_per_class,
+        generator=torch.Generator().manual_seed(0),
+    )
+    regions = Regions.fit(boundaries, known.embedding, known.label, epsilon=config.epsilon, scaled=config.scaled)
+    effect = torch.rand(len(instances.units), generator=torch.Generator().manual_seed(0))
+    # What was taught makes no difference to the cost: here, that the edges of a graph go in the order they stand in.
+    place = torch.arange(int((instances.units.counts * config.teacher_depth).ceil().max()))
+    order = torch.where(place < (instances.units.counts * config.teacher_depth).ceil()[:, None], place, -1)
+    pupil = Taught(known, Lesson(order, effect), regions, config)
+    batch, _ = instances[ids]
+    with seeded(0):
+        net = make_net(node_inputs(split.run(batch), batch, config.inputs), known.embedding, split, config)
+    objective, generator = make_objective(config), torch.Generator().manual_seed(0)
+    model.requires_grad_().train()
+    optimizers = [torch.optim.Adam(module.parameters(), lr=0.0) for module in (net, model)]
+
+    def update(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    def step() -> None:
+        terms = objective(pupil.step(net, ids, 0.5, generator, pupil.reading))
+        update(optimizers[0], torch.stack(list(terms.values())).sum())
+
+    def gnn_step() -> None:
+        batch = instances.store[ids]
+        update(optimizers[1], cross_entropy(model(batch.x, batch.edge_index, batch.batch), batch.y))
+
+    cost = _beside(step, gnn_step, repeats)
+    return {"what": f"training, {preset}", "graphs": len(ids), "edges": batch.num_edges, **cost}
+
+
+def _scores_memory(known: Known, times: int) -> dict[str, Any]:
+    batch, scores = _scores(known, times)
+    per_edge = round(_peak_bytes(scores) / batch.num_edges)
+    return {
+        "what": "scores, memory",
+        "graphs": times * len(known),
+        "edges": batch.num_edges,
+        "peak bytes an edge": per_edge,
+    }
+
+
+def _peak_bytes(run: Callable[[], object]) -> int:
+    """The most bytes of tensors that are alive at once, beyond those that were there before."""
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # or it tells of every start and stop
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
         run()
-        times.append(time.perf_counter() - start)
-    return median(times)
+    events = [event for event in profile.profiler.kineto_results.events() if event.name() == "[memory]"]
+    return max(accumulate(event.nbytes() for event in sorted(events, key=lambda event: event.start_ns())))
+
+
+def _beside(run: Callable[[], object], gnn: Callable[[], object], repeats: int) -> dict[str, float]:
+    """Median milliseconds of both, taken in turns so that whatever else the machine does is done to both."""
+    times: dict[str, list[float]] = {"ms": [], "GNN ms": []}
+    for _ in range(repeats + WARM_UP):
+        for seconds, function in zip(times.values(), (run, gnn), strict=True):
+            start = time.perf_counter()
+            function()
+            seconds.append(time.perf_counter() - start)
+    own, other = (1000 * median(seconds[WARM_UP:]) for seconds in times.values())
+    return {"ms": round(own, 2), "GNN ms": round(other, 2), "÷ GNN": round(own / other, 2)}
 
 
 BENCHMARKS: dict[str, Callable[[int], Rows]] = {"import": import_cost, "core": core_cost, "regions": regions_cost}
