@@ -32,6 +32,8 @@ class RCConfig:
     weight_regions: float = 0.0  # factor of all four terms; the paper: 15
     weight_same: float = 0.1  # λ of L_same, 1 − λ of L_opp; the paper: .1 for graphs, .85 for nodes
     weight_sparse: float = 0.0  # β; the paper: 6e-5 (Mutagenicity 6e-4, nodes .006), an edge counted twice
+    target_size: float = 0.0  # only what the masks sum up to above this is penalised; the paper: 0
+    sides: Literal["product", "softplus"] = "product"  # σ of products of two B as in the paper, or softplus of one
     weight_discrete: float = 0.0  # μ; the paper: .66
     warmup: float = 0.0  # share of the training over which μ grows to its value; the paper: none
     gate: Literal["sigmoid", "concrete", "budget"] = "budget"  # from logits to masks; the paper: sigmoid

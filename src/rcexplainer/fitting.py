@@ -14,6 +14,7 @@ from rcexplainer.config import RCConfig
 from rcexplainer.core.calibration import Calibration, calibrate
 from rcexplainer.core.collapse import mask_collapse, ranking_collapse
 from rcexplainer.core.gates import GATES
+from rcexplainer.core.losses import SIDES
 from rcexplainer.core.mask_net import EdgeMaskNet
 from rcexplainer.core.objectives import (
     Objective,
@@ -52,7 +53,9 @@ def make_objective(config: RCConfig) -> Objective:
     if config.weight_regions:
         weights = config.weight_regions, config.weight_same, config.weight_sparse, config.weight_discrete
         heat = config.temperature, config.temperature_end
-        parts.append(leave_region(GATES[config.gate], *weights, config.warmup, heat))
+        parts.append(
+            leave_region(GATES[config.gate], *weights, config.warmup, heat, SIDES[config.sides], config.target_size)
+        )
     if config.weight_order:
         parts.append(follow_order(config.weight_order))
     if config.weight_effect:

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
-from rcexplainer.core.losses import discrete, opposite, same, sparse
+from rcexplainer.core.losses import discrete, opposite, opposite_softplus, same, same_softplus, sparse
 
 VALUES = st.floats(-20, 20, width=32)
 
@@ -124,3 +124,28 @@ def test_masks_of_0_and_1_have_no_entropy_and_halves_have_the_most() -> None:
     assert values[2] == 0
     (values.sum() + sparse(mask, owner, 3).sum()).backward()
     assert mask.grad.isfinite().all()
+
+
+def test_softplus_sides_by_hand() -> None:
+    clean = torch.tensor([[1.0, 2.0], [3.0, torch.inf]])
+    changed = torch.tensor([[0.5, -1.0], [2.0, torch.inf]])
+    kept = [(log(1 + exp(-0.5)) + log(1 + exp(1.0))) / 2, log(1 + exp(-2.0))]
+    torch.testing.assert_close(same_softplus(clean, changed), torch.tensor(kept))
+    left = [log(1 + exp(-1.0)), log(1 + exp(2.0))]
+    torch.testing.assert_close(opposite_softplus(clean, changed), torch.tensor(left))
+
+
+def test_far_from_the_boundary_softplus_keeps_its_slope_where_a_product_is_flat() -> None:
+    clean = torch.full((1, 1), 40.0)
+    slopes = []
+    for loss in (opposite, opposite_softplus):
+        left = torch.full((1, 1), 30.0, requires_grad=True)
+        (slope,) = torch.autograd.grad(loss(clean, left).sum(), left)
+        slopes.append(float(slope))
+    assert slopes == pytest.approx([0.0, 1.0], abs=1e-6)
+
+
+def test_only_what_is_above_the_target_counts() -> None:
+    owner = torch.tensor([0, 0, 0, 1])
+    sizes = sparse(torch.tensor([1.0, 1.0, 0.5, 0.9]), owner, 2, target=1.0)
+    torch.testing.assert_close(sizes, torch.tensor([1.5, 0.0]))

@@ -10,8 +10,11 @@ Shapes: `inside` and its like [instances, P] with +inf where a region has fewer 
 with `owner` [units]. Every function gives one value per instance.
 """
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
+from torch.nn.functional import softplus
 
 
 def same(clean: Tensor, kept: Tensor) -> Tensor:
@@ -28,9 +31,20 @@ def opposite(clean: Tensor, remainder: Tensor) -> Tensor:
     return torch.sigmoid(product.amin(1))  # σ is increasing: the min goes inside
 
 
-def sparse(mask: Tensor, owner: Tensor, num_instances: int) -> Tensor:
-    """R_sparse: the sum of the mask over the units of each instance."""
-    return mask.new_zeros(num_instances).index_add(0, owner, mask)
+def same_softplus(clean: Tensor, kept: Tensor) -> Tensor:
+    """(1/|H_G|) Σ_i log(1 + exp(−B_i(φ_gc(G_θ)))): the same aim, but far from it the slope stays."""
+    valid = clean.isfinite()
+    return (softplus(-kept.masked_fill(~valid, 0)) * valid).sum(1) / valid.sum(1).clamp_min(1)
+
+
+def opposite_softplus(clean: Tensor, remainder: Tensor) -> Tensor:
+    """min_i log(1 + exp(B_i(φ_gc(G'_θ))))."""
+    return softplus(remainder.masked_fill(clean.isinf(), torch.inf).amin(1))
+
+
+def sparse(mask: Tensor, owner: Tensor, num_instances: int, target: float = 0.0) -> Tensor:
+    """R_sparse: the sum of the mask over the units of each instance, as far as it is above the target."""
+    return (mask.new_zeros(num_instances).index_add(0, owner, mask) - target).relu()
 
 
 def discrete(mask: Tensor, owner: Tensor, num_instances: int) -> Tensor:
@@ -39,3 +53,8 @@ def discrete(mask: Tensor, owner: Tensor, num_instances: int) -> Tensor:
     entropy = -(p * p.log() + (1 - p) * (1 - p).log())
     counts = torch.bincount(owner, minlength=num_instances).clamp_min(1)
     return mask.new_zeros(num_instances).index_add(0, owner, entropy) / counts
+
+
+Side = Callable[[Tensor, Tensor], Tensor]
+# How the kept and the remaining graph are held on their sides of the boundaries.
+SIDES: dict[str, tuple[Side, Side]] = {"product": (same, opposite), "softplus": (same_softplus, opposite_softplus)}

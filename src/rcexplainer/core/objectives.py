@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from rcexplainer.core.gates import Gate
-from rcexplainer.core.losses import discrete, opposite, same, sparse
+from rcexplainer.core.losses import SIDES, Side, discrete, sparse
 from rcexplainer.core.teacher import effect_loss, order_loss
 
 Terms = dict[str, Tensor]
@@ -46,10 +46,13 @@ def leave_region(
     weight_discrete: float,
     warmup: float = 0.0,
     temperature: tuple[float, float] = (1.0, 1.0),
+    sides: tuple[Side, Side] = SIDES["product"],
+    target_size: float = 0.0,
 ) -> Objective:
     """The paper's losses. `warmup` is the share of the training over which μ grows from 0 to its value, `temperature`
     the gate's at the start and at the end (in between it follows a geometric sequence)."""
     start, end = temperature
+    same, opposite = sides
 
     def objective(step: Step) -> Terms:
         now = start * (end / start) ** step.progress
@@ -59,7 +62,7 @@ def leave_region(
         parts = {
             "same": weight_same * same(step.clean, step.inside(mask)),
             "opposite": (1 - weight_same) * opposite(step.clean, step.inside(1 - mask)),
-            "sparse": weight_sparse * sparse(mask, step.owner, number),
+            "sparse": weight_sparse * sparse(mask, step.owner, number, target_size),
             "discrete": grown * weight_discrete * discrete(mask, step.owner, number),
         }
         return {name: weight * part.mean() for name, part in parts.items()}

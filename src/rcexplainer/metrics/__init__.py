@@ -1,8 +1,8 @@
 """How good explanations are, measured on graphs whose edges are really gone."""
 
 from rcexplainer.metrics.fidelity import Fidelity, fidelity
-from rcexplainer.metrics.motif import motif_auc
+from rcexplainer.metrics.motif import motif_accuracy, motif_auc
 from rcexplainer.metrics.noise import perturb
 from rcexplainer.metrics.robustness import Robustness, robustness
 
-__all__ = ["Fidelity", "Robustness", "fidelity", "motif_auc", "perturb", "robustness"]
+__all__ = ["Fidelity", "Robustness", "fidelity", "motif_accuracy", "motif_auc", "perturb", "robustness"]

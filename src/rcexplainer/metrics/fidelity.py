@@ -39,11 +39,11 @@ def fidelity(
     split = model if isinstance(model, SplitModel) else split_model(model, [one.graph for one in explanations])
     labels = torch.tensor([one.prediction for one in explanations])
     before = torch.stack([one.probabilities for one in explanations]).gather(1, labels[:, None]).squeeze(1)
-    instances = Instances(split, [one.graph for one in explanations])
+    instances = Instances(split, [one.instance for one in explanations])
     units = instances.units
     drops, flips = [], []
     for share in sparsity:
-        chosen = torch.cat([one.at_sparsity(share) for one in explanations]).to(units.of_edge.device)
+        chosen = torch.cat([one.within(one.at_sparsity(share)) for one in explanations]).to(units.of_edge.device)
         removed = torch.zeros(len(units), dtype=torch.bool, device=chosen.device)
         removed[units.of_edge[chosen]] = True
         after = instances.log_probs(instances.everything, removed).exp().cpu()

@@ -1,15 +1,23 @@
 """Ground truth: is the known motif what gets the scores? Higher is better.
 
-AUC = P(score of a motif edge > score of another edge), ties count ½, pooled over the edges of all graphs
+    AUC        P(score of a motif edge > score of another edge), ties count ½, pooled over the edges of all instances
+    accuracy   walk the edges by score until as many nodes are met as the motif has; the share of them in the motif,
+               mean over the instances
+
+Of a node two motifs can be meant: "own", the one it is part of (the paper), or "every" one in its computation graph (a
+well-known replication). A graph has its marked edges.
 """
 
 from collections.abc import Sequence
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation
+
+Truth = Literal["own", "every"]
 
 
 def auc(scores: Tensor, positive: Tensor) -> float:
@@ -23,9 +31,48 @@ def auc(scores: Tensor, positive: Tensor) -> float:
     return float((rank[inverse][positive].sum() - count * (count + 1) / 2) / (count * others))
 
 
-def motif_auc(explanations: Sequence[Explanation]) -> float:
-    """AUC of the edge scores against `edge_motif`, pooled over all graphs."""
-    if any("edge_motif" not in one.graph for one in explanations):
-        raise RCExplainerError("motif_auc needs graphs that carry `edge_motif`: at least one does not")
-    scores = torch.cat([one.edge_scores for one in explanations])
-    return auc(scores, torch.cat([one.graph.edge_motif for one in explanations]))
+def motif_auc(explanations: Sequence[Explanation], truth: Truth = "own") -> float:
+    """AUC of the edge scores against the motif, pooled over all instances."""
+    _check(explanations, truth)
+    return auc(torch.cat([one.scores for one in explanations]), torch.cat([_edges(one, truth) for one in explanations]))
+
+
+def motif_accuracy(explanations: Sequence[Explanation], truth: Truth = "own") -> float:
+    """Mean share of the nodes met first that are in the motif; instances without a motif are left out."""
+    _check(explanations, truth)
+    shares = [_share(one, truth) for one in explanations]
+    found = [share for share in shares if share is not None]
+    return sum(found) / len(found) if found else float("nan")
+
+
+def _share(one: Explanation, truth: Truth) -> float | None:
+    edges = one.instance.edge_index
+    inside = set(edges[:, _edges(one, truth)].flatten().tolist())
+    size = len(set(edges[:, _edges(one, "own")].flatten().tolist()))  # what is looked for has the size of one motif
+    if not size:
+        return None
+    met: dict[int, None] = {}
+    for column in one.scores.argsort(descending=True, stable=True).tolist():
+        met.update(dict.fromkeys(edges[:, column].tolist()))
+        if len(met) >= size:
+            break
+    return sum(node in inside for node in list(met)[:size]) / size
+
+
+def _edges(one: Explanation, truth: Truth) -> Tensor:
+    """Which columns of the instance belong to the motif."""
+    graph = one.graph
+    if one.index is None or truth == "every":
+        return one.within(graph.edge_motif)
+    own = int(graph.node_motif_id[one.index])
+    return one.within(graph.edge_motif & (graph.edge_motif_id == own))
+
+
+def _check(explanations: Sequence[Explanation], truth: str) -> None:
+    if truth not in get_args(Truth):
+        raise RCExplainerError(f"truth must be one of {', '.join(get_args(Truth))}, got {truth!r}")
+    needed = ("edge_motif",) if truth == "every" else ("edge_motif", "edge_motif_id", "node_motif_id")
+    for one in explanations:
+        for name in needed[: 1 if one.index is None else None]:
+            if name not in one.graph:
+                raise RCExplainerError(f"ground truth needs graphs that carry `{name}`: at least one does not")
