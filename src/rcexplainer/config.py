@@ -42,21 +42,21 @@ class RCConfig:
 
     # What a search teaches; the paper has none of it
     weight_order: float = 1.0  # of the order in which greedy deletion leaves the region
-    weight_effect: float = 0.5  # of what units do on their own
+    weight_effect: float = 0.2  # of what units do on their own
     effect_temperature: float = 0.1  # τ: drops in probability this close share the credit
     teacher_depth: float = 0.3  # how far the search deletes, as a share of the units
     teacher_steps: int = 32  # and how many units at most
     teacher_candidates: int = 64  # units of an instance among which it chooses: those that do most on their own
     teacher_limit: int = 4000  # instances the search is run on, at most
-    teacher_tolerance: float = 0.05  # outside the region, units this close in probability go by their own effect
-    noise: float = 0.0  # the network reads copies with up to this share of edges and features changed
+    teacher_tolerance: float = 0.01  # outside the region, units this close in probability go by their own effect
+    noise: float = 0.3  # the network reads copies with up to this share of edges and features changed
 
     # Training
-    epochs: int = 60  # the paper: 600
-    lr: float = 0.003  # the paper: 0.001
+    epochs: int = 100  # the paper: 600
+    lr: float = 0.008  # the paper: 0.001
     decay: Literal["cosine", "none"] = "cosine"  # of the learning rate; the paper does not say
     batch_size: int = 128  # instances a step; the paper does not say, its code about 200
-    patience: int = 15  # epochs without a better validation loss before training stops; the paper: never
+    patience: int = 30  # epochs without a better validation loss before training stops; the paper: never
     on_collapse: Literal["rescue", "report"] = "rescue"  # masks all 0 or 1: train with safer settings, or say so
 
     def __post_init__(self) -> None:
@@ -118,6 +118,7 @@ _PAPER = RCConfig(
     gate="sigmoid",
     weight_order=0.0,
     weight_effect=0.0,
+    noise=0.0,
     epochs=600,
     lr=0.001,
     decay="none",

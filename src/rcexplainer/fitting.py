@@ -69,7 +69,7 @@ def safer(config: RCConfig) -> list[RCConfig]:
     if config.on_collapse == "report":
         return [config]
     gentle = replace(config, scaled=True, score="share", gate="budget", temperature=1.0, temperature_end=1.0)
-    gentle = replace(gentle, weight_sparse=0.0, weight_discrete=0.0, lr=min(config.lr, 0.003))
+    gentle = replace(gentle, weight_sparse=0.0, weight_discrete=0.0, lr=min(config.lr, 0.008))
     taught = replace(gentle, weight_regions=0.0, weight_order=config.weight_order or 1.0)
     return list(dict.fromkeys([config, gentle, taught]))
 
