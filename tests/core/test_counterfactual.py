@@ -89,6 +89,16 @@ def test_greedy_goes_on_where_no_prefix_flips() -> None:
     assert ask(10, value, greedy_search) == ({0, 9}, True, True)
 
 
+def test_greedy_looks_for_fewer_units_than_a_prefix_needs() -> None:
+    """The ranking needs its first two together; unit 5 alone would do."""
+
+    def value(removed: Removed) -> float:
+        return 0.2 if {0, 1} <= removed or 5 in removed else 0.9
+
+    assert ask(8, value, prefix_search) == ({0, 1}, True, True)
+    assert ask(8, value, greedy_search) == ({5}, True, True)
+
+
 def test_greedy_takes_a_copy_that_flips_before_one_that_drops_more() -> None:
     """Three classes: p of the source can be low while it is still the largest, and higher where it is not."""
 
@@ -276,7 +286,12 @@ def test_greedy_search_is_the_literal_one(case) -> None:
         state, flipped = literal_prefix(row, ranking, most, source, question.target)
         if not flipped:
             state, flipped = literal_greedy_on(row, state, ranking, most, source, question.target)
-        expected.append((literal_prune(row, state, scores, source, question.target) if flipped else state, flipped))
+        state = literal_prune(row, state, scores, source, question.target) if flipped else state
+        if flipped and len(state) > 1:  # greedy deletion from the start may need fewer
+            other, flips = literal_greedy_on(row, set(), ranking, len(state) - 1, source, question.target)
+            other = literal_prune(row, other, scores, source, question.target) if flips else other
+            state = other if flips and len(other) < len(state) else state
+        expected.append((state, flipped))
     check(case, greedy_search(question, torch.tensor(scores), torch.tensor(allowed, dtype=torch.bool)), expected)
 
 

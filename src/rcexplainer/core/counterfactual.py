@@ -2,7 +2,8 @@
 
     prefix   the shortest prefix of the ranking whose deletion flips the prediction. Flips are not monotone in its
              length, so all prefixes up to `max_share` of the units are tried
-    greedy   where no prefix flips, greedy deletion goes on from the prefix with the largest drop
+    greedy   where no prefix flips, greedy deletion goes on from the prefix with the largest drop; where one of several
+             units flips, greedy deletion from the start is tried too, and taken if it needs fewer
     prune    units are put back as long as the prediction stays flipped; what is left is minimal: putting back
              any single one undoes the flip
 
@@ -16,6 +17,8 @@ from torch import Tensor
 
 from rcexplainer.core.search import Evaluate, greedy, toggle_each
 from rcexplainer.core.segments import first_minimum, gather_ranges, owners, ranks
+
+LARGE, CANDIDATES = 256, 64  # units of a large instance; those of it that greedy deletion looks at
 
 
 @dataclass(frozen=True)
@@ -60,21 +63,48 @@ def prefix_search(question: Question, scores: Tensor, allowed: Tensor) -> Found:
 
 
 def greedy_search(question: Question, scores: Tensor, allowed: Tensor) -> Found:
-    """As `prefix_search`; where no prefix flips, greedy deletion goes on from the best one."""
+    """As `prefix_search`, and greedy deletion where that fails or might need fewer units."""
     state, flipped = _best_prefix(question, scores, allowed)
+    options = _options(question, scores, allowed)
+    steps = torch.where(flipped, 0, question.most() - _sizes(question, state)).clamp_min(0)
+    found = prune(question, scores, *_greedy_from(question, options, steps, state, flipped))
+    sizes = _sizes(question, found.removed)
+    steps = torch.where(found.flipped, sizes - 1, 0).clamp_min(0)
+    nothing = torch.zeros_like(state)
+    fewer = prune(question, scores, *_greedy_from(question, options, steps, nothing, torch.zeros_like(flipped)))
+    better = fewer.flipped & (_sizes(question, fewer.removed) < sizes)
     owner = owners(question.ptr)
-    gone = torch.zeros_like(question.source).index_add(0, owner, state.long())
-    steps = torch.where(flipped, 0, question.most() - gone).clamp_min(0)
-    if int(steps.sum()):
-        # A copy that flips has no larger value to offer than one that does not, so it is taken as soon as there is one.
-        def value(instance: Tensor, removed: Tensor) -> Tensor:
-            log_probs = question.log_probs(instance, removed)
-            return question.drop(log_probs, instance) - 1e6 * question.flips(log_probs, instance)
+    return Found(torch.where(better[owner], fewer.removed, found.removed), found.flipped, found.minimal)
 
-        path = greedy(question.ptr, value, allowed, steps, state)
-        start = value(torch.arange(len(flipped), device=state.device), state)
-        state, flipped = _cut_path(path.units, path.values, state, flipped, start)
-    return prune(question, scores, state, flipped)
+
+def _sizes(question: Question, state: Tensor) -> Tensor:
+    """How many units of each instance are removed, [n]."""
+    return torch.zeros_like(question.source).index_add(0, owners(question.ptr), state.long())
+
+
+def _options(question: Question, scores: Tensor, allowed: Tensor) -> Tensor:
+    """What greedy deletion may choose from: of large instances only the units with the highest scores."""
+    owner = owners(question.ptr)
+    large = (question.ptr.diff() > LARGE)[owner]
+    first = ranks(scores.masked_fill(~allowed, -torch.inf), owner, question.ptr) < CANDIDATES
+    return allowed & (first | ~large)
+
+
+def _greedy_from(
+    question: Question, options: Tensor, steps: Tensor, state: Tensor, flipped: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Greedy deletion of up to `steps` [n] more units, each instance's until it flips or to its largest drop."""
+    if not int(steps.sum()):
+        return state, flipped
+
+    # A copy that flips has no larger value to offer than one that does not, so it is taken as soon as there is one.
+    def value(instance: Tensor, removed: Tensor) -> Tensor:
+        log_probs = question.log_probs(instance, removed)
+        return question.drop(log_probs, instance) - 1e6 * question.flips(log_probs, instance)
+
+    path = greedy(question.ptr, value, options, steps, state)
+    start = value(torch.arange(len(flipped), device=state.device), state)
+    return _cut_path(path.units, path.values, state, flipped, start)
 
 
 def _cut_path(units: Tensor, values: Tensor, state: Tensor, flipped: Tensor, start: Tensor) -> tuple[Tensor, Tensor]:
