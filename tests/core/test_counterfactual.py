@@ -287,10 +287,13 @@ def test_greedy_search_is_the_literal_one(case) -> None:
         if not flipped:
             state, flipped = literal_greedy_on(row, state, ranking, most, source, question.target)
         state = literal_prune(row, state, scores, source, question.target) if flipped else state
-        if flipped and len(state) > 1:  # greedy deletion from the start may need fewer
-            other, flips = literal_greedy_on(row, set(), ranking, len(state) - 1, source, question.target)
-            other = literal_prune(row, other, scores, source, question.target) if flips else other
-            state = other if flips and len(other) < len(state) else state
+        # Greedy deletion from the start may flip where that did not, or need fewer.
+        other, flips = literal_greedy_on(
+            row, set(), ranking, len(state) - 1 if flipped else most, source, question.target
+        )
+        if flips:
+            other = literal_prune(row, other, scores, source, question.target)
+            state, flipped = (other, True) if not flipped or len(other) < len(state) else (state, flipped)
         expected.append((state, flipped))
     check(case, greedy_search(question, torch.tensor(scores), torch.tensor(allowed, dtype=torch.bool)), expected)
 

@@ -2,8 +2,8 @@
 
     prefix   the shortest prefix of the ranking whose deletion flips the prediction. Flips are not monotone in its
              length, so all prefixes up to `max_share` of the units are tried
-    greedy   where no prefix flips, greedy deletion goes on from the prefix with the largest drop; where one of several
-             units flips, greedy deletion from the start is tried too, and taken if it needs fewer
+    greedy   where no prefix flips, greedy deletion goes on from the prefix with the largest drop; where that does not
+             flip, or takes several units, greedy deletion from the start is tried too, and taken if it needs fewer
     prune    units are put back as long as the prediction stays flipped; what is left is minimal: putting back
              any single one undoes the flip
 
@@ -69,12 +69,12 @@ def greedy_search(question: Question, scores: Tensor, allowed: Tensor) -> Found:
     steps = torch.where(flipped, 0, question.most() - _sizes(question, state)).clamp_min(0)
     found = prune(question, scores, *_greedy_from(question, options, steps, state, flipped))
     sizes = _sizes(question, found.removed)
-    steps = torch.where(found.flipped, sizes - 1, 0).clamp_min(0)
+    steps = torch.where(found.flipped, sizes - 1, question.most()).clamp_min(0)
     nothing = torch.zeros_like(state)
-    fewer = prune(question, scores, *_greedy_from(question, options, steps, nothing, torch.zeros_like(flipped)))
-    better = fewer.flipped & (_sizes(question, fewer.removed) < sizes)
-    owner = owners(question.ptr)
-    return Found(torch.where(better[owner], fewer.removed, found.removed), found.flipped, found.minimal)
+    anew = prune(question, scores, *_greedy_from(question, options, steps, nothing, torch.zeros_like(flipped)))
+    better = anew.flipped & (~found.flipped | (_sizes(question, anew.removed) < sizes))
+    removed = torch.where(better[owners(question.ptr)], anew.removed, found.removed)
+    return Found(removed, found.flipped | better, found.minimal | better)
 
 
 def _sizes(question: Question, state: Tensor) -> Tensor:
