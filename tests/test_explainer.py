@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from torch import nn
+from torch_geometric import nn as pyg_nn
 from torch_geometric.data import Batch, Data
 from torch_geometric.loader import DataLoader
 
@@ -383,7 +384,7 @@ def test_all_graphs_broken_and_none_given(case) -> None:
     assert [type(result) for result in results] == [Failure, Failure]
     with pytest.raises(GraphError, match="at least one graph is needed"):
         case.fitted.explain([])
-    with pytest.raises(GraphError, match="expected PyG Data objects, got int"):
+    with pytest.raises(ExplainError, match="expected PyG Data objects, got int"):
         case.fitted.explain([3])
 
 
@@ -639,3 +640,121 @@ def test_graphs_are_left_as_they_were(case) -> None:
     for graph, original in zip(graphs, case.test, strict=False):
         assert graph.keys() == original.keys()
         assert all(torch.equal(graph[key], original[key]) for key in graph.keys())  # noqa: SIM118
+
+
+# ---- what a fresh pair of eyes found
+
+
+def test_what_is_no_graph_keeps_its_slot(case) -> None:
+    shown = case.fitted.explain([case.test[0], None, case.test[1]], on_error="keep")
+    assert [type(one) for one in shown] == [Explanation, Failure, Explanation]
+    assert shown[1].index == 1
+    assert "got NoneType" in str(shown[1].error)
+
+
+def test_one_bad_graph_costs_no_other_its_batch(case, monkeypatch) -> None:
+    calls = 0
+    plain = explaining.Instances
+
+    def counted(*args: object) -> object:
+        nonlocal calls
+        calls += 1
+        return plain(*args)
+
+    monkeypatch.setattr(explaining, "Instances", counted)
+    broken = case.test[1].clone()
+    broken.x[0, 0] = torch.nan
+    graphs = [*case.test[:1], broken, *case.test[2:]]
+    shown = case.fitted.explain(graphs, search="none", on_error="keep")
+    assert [isinstance(one, Failure) for one in shown] == [one is broken for one in graphs]
+    assert calls == 1
+
+
+def test_an_only_edge_can_be_the_counterfactual() -> None:
+    class Count(nn.Module):
+        """Class 1 if there is an edge."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv, self.lin = pyg_nn.SimpleConv(), nn.Linear(1, 2)
+            with torch.no_grad():
+                self.lin.weight.copy_(torch.tensor([[0.0], [4.0]]))
+                self.lin.bias.copy_(torch.tensor([0.0, -2.0]))
+
+        def forward(self, x, edge_index, batch):
+            return self.lin(pyg_nn.global_max_pool(self.conv(x, edge_index), batch))
+
+    graphs = [bare(2, [(0, 1), (1, 0)], 1), bare(3, [(0, 1), (1, 0), (1, 2), (2, 1)], 1), bare(2, [(0, 0)], 1)]
+    for graph in graphs:
+        graph.x = torch.ones_like(graph.x)
+    model = Count().eval()
+    fitted = rc.baselines.Occlusion().fit(model, graphs)
+    found = fitted.explain(graphs[0]).counterfactual
+    assert (int(found.removed.sum()), found.flipped, found.minimal) == (2, True, True)
+
+
+def test_double_precision(case) -> None:
+    model = copy.deepcopy(case.model).double()
+    graphs = []
+    for graph in case.data.subset("train"):
+        other = graph.clone()
+        other.x = other.x.double()
+        graphs.append(other)
+    fitted = RCExplainer(epochs=2).fit(model, graphs, progress=False)
+    assert fitted.explain(graphs[0]).edge_scores.isfinite().all()
+
+
+def test_validation_and_background_graphs_are_checked_too(case) -> None:
+    train = case.data.subset("train")
+    narrow, broken = bare(3, [(0, 1), (1, 0)], 7), bare(3, [(0, 1), (1, 0)])
+    broken.x[0] = torch.nan
+    for name in ("val", "background"):
+        with pytest.raises(GraphError, match=f"{name} graph 0 has node features of width 7"):
+            RCExplainer(epochs=1).fit(case.model, train, **{name: [narrow]}, progress=False)
+        with pytest.raises(GraphError, match=f"{name} graph 0 has 10 NaN"):
+            RCExplainer(epochs=1).fit(case.model, train, **{name: [broken]}, progress=False)
+
+
+def test_a_generator_of_graphs_is_read_once(case) -> None:
+    fitted = RCExplainer(epochs=1).fit(case.model, (graph for graph in case.data.subset("train")), progress=False)
+    assert fitted.explain(case.test[0], search="none").edge_scores.isfinite().all()
+
+
+def test_class_names_are_counted_before_the_work(case, monkeypatch) -> None:
+    monkeypatch.setattr("rcexplainer.explainer.train_network", None)
+    with pytest.raises(RCExplainerError, match="3 class_names were given for a model with 2 classes"):
+        RCExplainer().fit(case.model, case.data.subset("train"), class_names=("a", "b", "c"), progress=False)
+
+
+def test_fitting_works_where_gradients_are_switched_off(case) -> None:
+    with torch.no_grad():
+        fitted = RCExplainer(epochs=2).fit(case.model, case.data.subset("train"), progress=False)
+    assert len(fitted.history) == 2
+
+
+def test_directed_and_weighted_graphs_are_fitted_and_explained() -> None:
+    graphs = make_graphs(40, directed=True, edge_weight=True, num_classes=2)
+    for graph in graphs:
+        graph.y = (graph.x[:, 0].mean() > 0).long().reshape(1)
+    config = gnn_config("paper", graphs[0].num_features, 2)
+    parts = SimpleNamespace(train=torch.arange(30), val=torch.arange(30, 35), test=torch.arange(35, 40))
+    model = train_gnn(config, graphs, parts, settings=TrainConfig(epochs=60, lr=0.01), progress=False).model
+    fitted = RCExplainer(epochs=3).fit(model, graphs, progress=False)
+    for graph, shown in zip(graphs, fitted.explain(graphs, search="greedy"), strict=True):
+        assert shown.edge_scores.shape == (graph.num_edges,)
+        after = shown.counterfactual
+        assert len(after.graph.edge_weight) == after.graph.num_edges
+
+
+def test_a_search_that_finds_nothing_better_takes_nothing_away() -> None:
+    from rcexplainer.core.counterfactual import Question, greedy_search, prefix_search
+
+    def worse(instances: torch.Tensor, removed: torch.Tensor) -> torch.Tensor:
+        gone = removed.reshape(len(instances), 4).sum(1) / 10
+        return torch.stack([0.6 + gone, 0.4 - gone], 1).log()
+
+    question = Question(torch.tensor([0, 4]), worse, torch.tensor([0]))
+    for search in (prefix_search, greedy_search):
+        found = search(question, torch.linspace(1, 0, 4), torch.ones(4, dtype=torch.bool))
+        assert not found.removed.any()
+        assert not found.flipped.any()

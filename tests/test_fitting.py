@@ -3,6 +3,7 @@
 import logging
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -11,7 +12,7 @@ import rcexplainer as rc
 from rcexplainer.config import PRESETS, RCConfig
 from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.explainer import RCExplainer
-from rcexplainer.fitting import make_objective, safer
+from rcexplainer.fitting import Taught, make_objective, safer
 from rcexplainer.gnn import TrainConfig, gnn_config, train_gnn
 
 EMPTY = {"weight_regions": 1.0, "weight_sparse": 100.0, "weight_order": 0.0, "weight_effect": 0.0, "lr": 0.3}
@@ -100,11 +101,22 @@ def test_the_paper_preset_reports_a_collapse_and_stops(case, caplog) -> None:
     assert not any(one.edges.any() for one in fitted.explain(case.test, search="none"))
 
 
+@pytest.mark.parametrize("lr", [1e3, 1e30])
+def test_a_training_that_diverges_is_named_and_rescued(case, caplog, lr: float) -> None:
+    with caplog.at_level(logging.WARNING):
+        fitted = RCExplainer(epochs=4, lr=lr).fit(case.model, case.train, progress=False)
+    assert "the training diverged" in caplog.text
+    assert fitted.config.lr < 0.01
+    assert fitted.history[-1].val < fitted.history[0].val + 1
+
+
 def test_what_is_tried_after_a_collapse_ends_with_the_searchs_order_alone() -> None:
     attempts = safer(RCConfig(weight_regions=2.0, weight_order=0.0, weight_effect=0.0, gate="concrete"))
     assert [(one.weight_regions, one.weight_order) for one in attempts] == [(2.0, 0.0), (2.0, 0.0), (0.0, 1.0)]
     assert [one.gate for one in attempts] == ["concrete", "budget", "budget"]
     assert safer(PRESETS["paper"]) == [PRESETS["paper"]]
+    last = safer(PRESETS["default"])[-1]
+    assert (last.weight_effect, last.noise, last.lr) == (0.0, 0.0, 0.001)
 
 
 # ---- killed and started again
@@ -115,14 +127,14 @@ def test_killed_in_the_middle_it_goes_on_from_its_checkpoint(case, tmp_path: Pat
     explainer = RCExplainer(epochs=6)
     whole = explainer.fit(case.model, case.train, progress=False)
     monkeypatch.setattr("rcexplainer.resuming.FitFile.__init__.__defaults__", (0.0,))  # write every epoch
-    calls = 0
+    calls, plain = 0, Taught.loss
 
-    def killed(*args: object) -> float:
+    def killed(*args: Any) -> float:
         nonlocal calls
         calls += 1
-        if calls == 4:
+        if calls == 5:  # before the first epoch it is asked once
             raise KeyboardInterrupt
-        return 1.0 / calls
+        return plain(*args)
 
     with monkeypatch.context() as patch:
         patch.setattr("rcexplainer.fitting.Taught.loss", killed)
@@ -135,6 +147,8 @@ def test_killed_in_the_middle_it_goes_on_from_its_checkpoint(case, tmp_path: Pat
     monkeypatch.setattr("rcexplainer.known.Known.teach", never)
     again = explainer.fit(case.model, case.train, checkpoint=path, progress=False)
     assert [epoch.terms for epoch in again.history] == [epoch.terms for epoch in whole.history]
+    weights = zip(whole.scores.net.parameters(), again.scores.net.parameters(), strict=True)
+    assert all(torch.equal(one, other) for one, other in weights)
     third = explainer.fit(case.model, case.train, checkpoint=path, progress=False)  # finished: nothing is done again
     assert torch.equal(scores(third, case.test), scores(again, case.test))
 

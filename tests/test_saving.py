@@ -80,3 +80,17 @@ def test_a_models_own_call_is_needed_again(tmp_path):
         rc.load(path, model)
     loaded = rc.load(path, model, forward=forward)
     assert torch.equal(loaded.explain(graphs[3]).edge_scores, fitted.explain(graphs[3]).edge_scores)
+
+
+def test_the_same_weights_in_another_architecture_are_another_gnn(case, tmp_path) -> None:
+    _, model, fitted = case
+    path = fitted.save(tmp_path / "explainer.safetensors")
+
+    class Other(type(model)):
+        def forward(self, x, edge_index, batch, edge_weight=None):
+            return self.head(2 * self.embed(x, edge_index, batch, edge_weight))
+
+    other = Other(model.config).eval()
+    other.load_state_dict(model.state_dict())
+    with pytest.raises(CheckpointError, match="this Other has the same weights and answers differently"):
+        rc.load(path, other)

@@ -25,6 +25,7 @@ class RCConfig:
     # The mask network
     network: Literal["factorised", "concat"] = "factorised"  # its first layer; the paper: on [z_i, z_j]
     inputs: Literal["all", "layers", "last"] = "all"  # which embeddings it reads; the paper: the last layer's
+    standardised: bool = True  # whether it reads them with mean 0 and spread 1; the paper: no
     hidden: int = 64  # width of its hidden layer; the paper: 64
     score: Literal["share", "mask"] = "share"  # "mask": σ(f) as in the paper; "share": softmax over a graph's edges
 
@@ -57,6 +58,7 @@ class RCConfig:
     decay: Literal["cosine", "none"] = "cosine"  # of the learning rate; the paper does not say
     batch_size: int = 128  # instances a step; the paper does not say, its code about 200
     patience: int = 30  # epochs without a better validation loss before training stops; the paper: never
+    keep: Literal["best", "last"] = "best"  # which epoch's weights, by the validation loss; the paper: the last
     on_collapse: Literal["rescue", "report"] = "rescue"  # masks all 0 or 1: train with safer settings, or say so
 
     def __post_init__(self) -> None:
@@ -107,9 +109,11 @@ _POSITIVE = ("lr", "epsilon", "effect_temperature", "teacher_depth", "temperatur
 _CHECKS = {int: _whole, int | None: _whole_or_none, bool: _truth, float: _number}
 
 _PAPER = RCConfig(
+    epsilon=1e-3,
     scaled=False,
     network="concat",
     inputs="last",
+    standardised=False,
     score="mask",
     weight_regions=15.0,
     weight_same=0.1,
@@ -123,6 +127,7 @@ _PAPER = RCConfig(
     lr=0.001,
     decay="none",
     patience=600,
+    keep="last",
     on_collapse="report",
 )
 # The authors' code weighs its terms 3, 12, .001 and 8: 15 times λ = .2, β and μ as here.

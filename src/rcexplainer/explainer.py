@@ -9,7 +9,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import torch
 from torch import nn
@@ -26,7 +26,7 @@ from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.outputs import OutputKind
 from rcexplainer.gnn.split import SplitModel, split_model
 from rcexplainer.gnn.training import usable_device
-from rcexplainer.graphs import Graphs, Kind, check_graphs, list_graphs
+from rcexplainer.graphs import Graphs, Kind, check_graph, check_graphs, list_graphs
 from rcexplainer.known import Known, Lesson, Seen, hold_out
 from rcexplainer.resuming import FitFile, digest
 from rcexplainer.tasks.questions import Index, NodeQuestions, node_index
@@ -40,10 +40,21 @@ PROBES = 4
 class RCExplainer:
     """`RCExplainer(**settings).fit(model, graphs)`; settings are the fields of `RCConfig`."""
 
-    def __init__(self, task: Task = "graph", preset: str = "default", **settings: Any) -> None:
+    def __init__(
+        self,
+        task: Task = "graph",
+        target_class: int | Literal["each"] | None = None,
+        preset: str = "default",
+        **settings: Any,
+    ) -> None:
+        """`target_class`: explanations say what makes an instance its predicted class and not that one; with "each" one
+        network learns the answers for every other class, and `explain(target_class=...)` asks for one."""
         if task not in get_args(Task):
             raise RCExplainerError(f"unknown task {task!r}; it is one of {', '.join(get_args(Task))}")
+        if target_class not in (None, "each") and not isinstance(target_class, int):
+            raise RCExplainerError(f'target_class must be a class, "each" or None, got {target_class!r}')
         self.task: Task = task
+        self.target_class = target_class
         self.config = make_config(preset, settings, task)
 
     def fit(
@@ -73,17 +84,24 @@ class RCExplainer:
         place = None if device is None else usable_device(device)
         if place is not None:
             model, head = _copied(model, head, place)
-        everything, around = (_there(some, place) for some in (graphs, graphs if background is None else background))
+        everything = _there(graphs, place)
+        around = everything if background is None else _there(background, place)
         split = split_model(model, everything, head, forward, self.task, output)
+        if class_names and len(class_names) != split.num_classes:
+            raise RCExplainerError(
+                f"{len(class_names)} class_names were given for a model with {split.num_classes} classes"
+            )
+        _check_like(everything, around, "background")
         hops = 0 if self.task == "graph" else self.config.hops or receptive_hops(split, _single(everything))
         asked = _instances(split, everything, index, hops)
         held_out: list[Data] = []
         if val is not None and self.task == "graph":
-            held_out = _instances(split, _there(val, place), None, hops)
+            held_out = _there(val, place)
+            _check_like(everything, held_out, "val")
         elif val is not None:
             held_out = _instances(split, everything, val, hops)
         run = {
-            "settings": asdict(self.config),
+            "settings": {**asdict(self.config), "target_class": self.target_class},
             "seed": seed,
             "model": fingerprint(model),
             "graphs": [digest(some) for some in (asked, held_out, around)],
@@ -100,13 +118,32 @@ class RCExplainer:
             training = training.some(limit.sort().values.to(training.label.device))
             file = FitFile(checkpoint, run)
             fitting = _Fitting(split, training, held, background_seen, generator, seed, file, progress)
-            return fitting(self.config, tuple(class_names or ()), place, hops)
+            return fitting(self.config, self._targets(split.num_classes), tuple(class_names or ()), place, hops)
+
+    def _targets(self, num_classes: int) -> tuple[int | None, ...]:
+        """The classes to lead to; None stands for any other."""
+        if self.target_class is None:
+            return (None,)
+        if self.target_class == "each":
+            return (None, *range(num_classes))
+        if not 0 <= self.target_class < num_classes:
+            known = f"0 to {num_classes - 1}"
+            raise RCExplainerError(f"there is no target_class {self.target_class}: the model has the classes {known}")
+        return (self.target_class,)
 
 
 def _there(graphs: Any, device: torch.device | None) -> list[Data]:
     """Checked graphs, as copies on the device if one is named."""
     found = list_graphs(graphs)
     return found if device is None else [copy.copy(graph).to(device) for graph in found]
+
+
+def _check_like(graphs: list[Data], others: list[Data], name: str) -> None:
+    """The other graphs are well-formed, and of the kind of the first ones."""
+    kind = Kind.of(graphs[0])
+    for position, graph in enumerate(others if others is not graphs else []):
+        check_graph(graph, f"{name} graph {position}")
+        kind.check(graph, f"{name} graph {position}", "the others")
 
 
 def _single(graphs: list[Data]) -> Data:
@@ -148,18 +185,24 @@ class _Fitting:
     progress: bool
 
     def __call__(
-        self, config: RCConfig, class_names: tuple[str, ...], device: torch.device | None, hops: int
+        self,
+        config: RCConfig,
+        targets: tuple[int | None, ...],
+        class_names: tuple[str, ...],
+        device: torch.device | None,
+        hops: int,
     ) -> FittedRCExplainer:
         attempts = safer(config)
         for number, attempt in enumerate(attempts):
-            regions = self.regions(attempt)
+            regions = {target: self.regions(attempt, target) for target in targets}
             training, held = (
-                Taught(known, self.lesson(name, known, regions, attempt), regions, attempt)
+                self.taught(name, known, regions, attempt)
                 for name, known in (("search", self.training), ("validation search", self.held))
             )
             trained = f"training {number}"
-            net, history = train_network(training, held, self.generator, self.seed, self.file, trained, self.progress)
-            collapse = held.collapsed(net)
+            net, history, collapse = train_network(
+                training, held, self.generator, self.seed, self.file, trained, self.progress
+            )
             if collapse is None:
                 break
             rest = "; training goes on with safer settings" if attempt is not attempts[-1] else ""
@@ -168,20 +211,22 @@ class _Fitting:
         small = sorted(graphs, key=lambda graph: (not graph.num_edges, graph.num_nodes))[:PROBES]
         return FittedRCExplainer(
             split=self.split,
-            scores=MaskScores(net, held.calibrate(net), attempt),
+            scores=MaskScores(net, held.calibrate(net), attempt, held.conditioned),
             kind=Kind.of(graphs[0]),
             class_names=class_names,
             classes=frozenset(self.background.label.tolist()),
             device=device,
             hops=hops,
             config=attempt,
-            regions=regions,
+            regions=held.regions,
+            targets=targets,
             probes=tuple(probe_graph(graph) for graph in small),
             history=history,
         )
 
-    def regions(self, config: RCConfig) -> Regions:
-        """Boundaries of the head and the regions they bound (Eq. 1–5)."""
+    def regions(self, config: RCConfig, target: int | None) -> Regions:
+        """Boundaries of the head and the regions they bound (Eq. 1–5); towards a class, only those between it and
+        another one (Eq. 12, 13), of which a deep head may have several for the same two classes."""
         known = self.background
         if len(known.label.unique()) < 2:
             raise RCExplainerError(
@@ -196,6 +241,8 @@ class _Fitting:
             sampler=config.sampler,
             generator=torch.Generator().manual_seed(self.seed),
         )
+        if target is not None:
+            boundaries = boundaries.select(boundaries.candidates(target))
         confidence = known.log_probs.amax(1).exp() if config.coverage == "confidence" else None
         regions = Regions.fit(
             boundaries,
@@ -207,6 +254,15 @@ class _Fitting:
         )
         log.info("%s", regions)
         return regions
+
+    def taught(self, name: str, known: Known, regions: dict[int | None, Regions], config: RCConfig) -> Taught:
+        """The instances with what a search teaches about them, for every target."""
+        parts: list[Taught] = []
+        for target, own in regions.items():
+            asked = known if target is None else known.towards(target)
+            lesson = self.lesson(name if target is None else f"{name} {target}", asked, own, config)
+            parts.append(Taught.of(asked, lesson, own, config))
+        return parts[0] if list(regions) == [None] else Taught.joined(parts)
 
     def lesson(self, name: str, known: Known, regions: Regions, config: RCConfig) -> Lesson:
         """What a search teaches about these instances, where it is asked for; made once."""

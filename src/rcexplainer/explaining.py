@@ -6,11 +6,11 @@ A method is a function from instances to one score per unit. Everything else an 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Literal, get_args, overload
+from typing import Any, Literal, get_args, overload
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Batch, Data
+from torch_geometric.data import Batch, Data, HeteroData
 
 from rcexplainer.core.counterfactual import Found, Question, greedy_search, prefix_search
 from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
@@ -47,7 +47,13 @@ class FittedExplainer:
 
     @overload
     def explain(
-        self, graphs: Data, *, index: int | None = ..., search: Search = ..., candidates: Tensor | None = ...
+        self,
+        graphs: Data,
+        *,
+        index: int | None = ...,
+        search: Search = ...,
+        candidates: Tensor | None = ...,
+        target_class: int | None = ...,
     ) -> Explanation: ...
     @overload
     def explain(
@@ -57,11 +63,18 @@ class FittedExplainer:
         index: Sequence[int] | Tensor,
         search: Search = ...,
         candidates: Candidates = ...,
+        target_class: int | None = ...,
         on_error: OnError = ...,
     ) -> list[Explanation | Failure]: ...
     @overload
     def explain(
-        self, graphs: Iterable[Data], *, search: Search = ..., candidates: Candidates = ..., on_error: OnError = ...
+        self,
+        graphs: Iterable[Data],
+        *,
+        search: Search = ...,
+        candidates: Candidates = ...,
+        target_class: int | None = ...,
+        on_error: OnError = ...,
     ) -> list[Explanation | Failure]: ...
 
     def explain(
@@ -71,20 +84,24 @@ class FittedExplainer:
         index: Index | None = None,
         search: Search = "prefix",
         candidates: Candidates = None,
+        target_class: int | None = None,
         on_error: OnError = "raise",
     ) -> Explanation | list[Explanation | Failure]:
         """One `Data` (for nodes: one int `index` in it) gives one `Explanation`, anything else a list, in order.
 
         `search`: "prefix", "greedy" or "none". `candidates`: a boolean mask of the edges that may be deleted (for a
-        list, one mask a graph). With `on_error="raise"` all other instances are explained first and the error carries
-        the results; "keep" puts a `Failure` in the slot.
+        list, one mask a graph). `target_class`: what makes this the predicted class and not that one? A counterfactual
+        then has to be predicted so. With `on_error="raise"` all other instances are explained first and the error
+        carries the results; "keep" puts a `Failure` in the slot.
         """
         if on_error not in get_args(OnError):
             raise RCExplainerError(f"on_error must be one of {', '.join(get_args(OnError))}, got {on_error!r}")
         single = isinstance(graphs, Data) and not isinstance(graphs, Batch)
         if self.split.task == "node":
             single = isinstance(index, int)
-        results = list(self.explain_iter(graphs, index=index, search=search, candidates=candidates))
+        results = list(
+            self.explain_iter(graphs, index=index, search=search, candidates=candidates, target_class=target_class)
+        )
         failures = [result for result in results if isinstance(result, Failure)]
         if failures and single:
             raise failures[0].error
@@ -99,71 +116,113 @@ class FittedExplainer:
         index: Index | None = None,
         search: Search = "prefix",
         candidates: Candidates = None,
+        target_class: int | None = None,
     ) -> Iterator[Explanation | Failure]:
         """Stream the explanations; memory is bounded by a chunk of instances."""
         if search not in ("none", *SEARCHES):
             raise RCExplainerError(f"search must be none, prefix or greedy, got {search!r}")
+        masks = candidates if candidates is None or isinstance(candidates, Tensor) else list(candidates)
+        return self._explain_all(self._asked(graphs, index), search, masks, self.chosen(target_class))
+
+    def _explain_all(
+        self, asked: Iterator[Asked | Exception], search: Search, candidates: Candidates, target: int | None
+    ) -> Iterator[Explanation | Failure]:
         start = 0
-        for chunk in _chunks(self._asked(graphs, index)):
+        for chunk in _chunks(asked):
             masks = None if candidates is None else _masks(candidates, chunk, start)
-            yield from self._explain_chunk(start, chunk, search, masks)
+            yield from self._explain_chunk(start, chunk, search, masks, target)
             start += len(chunk)
         if not start:
             raise GraphError("there is nothing to explain: at least one graph is needed")
-        if isinstance(candidates, Sequence) and len(candidates) > start:
+        if isinstance(candidates, list) and len(candidates) > start:
             raise RCExplainerError(f"candidates must hold one mask for each of {start} graphs, got {len(candidates)}")
 
-    def _asked(self, graphs: Graphs, index: Index | None) -> Iterator[Asked]:
-        """What is asked about, one after the other, where the model is."""
-        found = iter_graphs(graphs)
-        if self.device is not None:
-            found = (copy(graph).to(self.device) for graph in found)
+    def chosen(self, target_class: int | None) -> int | None:
+        """The other class that is asked about, if it is one of the model's."""
+        classes = self.split.num_classes
+        if target_class is not None and not 0 <= target_class < classes:
+            raise RCExplainerError(
+                f"there is no target_class {target_class}: the model has the classes 0 to {classes - 1}"
+            )
+        return target_class
+
+    def scored(self, instances: Instances, labels: Tensor, target: int | None) -> Tensor:
+        """The scores, where it makes a difference towards the target class."""
+        return self.scores(instances, labels)
+
+    def _asked(self, graphs: Graphs, index: Index | None) -> Iterator[Asked | Exception]:
+        """What is asked about, one after the other, where the model is; what cannot be asked about is an error."""
         if self.split.task == "graph":
             if index is not None:
                 raise RCExplainerError("index chooses nodes; of a graph task choose the graphs themselves")
-            yield from (Asked(graph, graph) for graph in found)
-            return
-        whole = list(found)
+            return (one if isinstance(one, Exception) else Asked(one, one) for one in map(self._there, _each(graphs)))
+        whole = [self._there(graph) for graph in iter_graphs(graphs)]
         if len(whole) != 1:
             raise GraphError(f"nodes are explained in one graph at a time, got {len(whole)} graphs")
         self._check(whole[0], "the graph")
-        yield from NodeQuestions(whole[0], self.hops)(node_index(index, int(whole[0].num_nodes or 0)))
+        return NodeQuestions(whole[0], self.hops)(node_index(index, int(whole[0].num_nodes or 0)))
+
+    def _there(self, graph: Any) -> Any:
+        """A copy on the explainer's device, if it has one of its own."""
+        return graph if self.device is None or isinstance(graph, Exception) else copy(graph).to(self.device)
 
     def _explain_chunk(
-        self, start: int, asked: list[Asked], search: Search, candidates: list[Tensor] | None
+        self,
+        start: int,
+        asked: list[Asked | Exception],
+        search: Search,
+        candidates: list[Tensor] | None,
+        target: int | None,
     ) -> list[Explanation | Failure]:
-        """All instances together; where that fails, each for itself, so that one bad graph loses no other."""
-        try:
-            for place, one in enumerate(asked):
+        """All sound instances together; each of the others is a failure in its own slot."""
+        slots: dict[int, Explanation | Failure] = {}
+        sound: list[int] = []
+        for place, one in enumerate(asked):
+            try:
+                if isinstance(one, Exception):
+                    raise one
                 if one.index is None:  # else the whole graph was checked
                     self._check(one.graph, f"graph {start + place}")
                 if candidates is not None:
                     _check_candidates(candidates[place], one.graph, f"graph {start + place}")
-            return list(self._explain_sound(asked, search, candidates))
-        except Exception as error:  # noqa: BLE001  a model may raise anything; it is kept in the slot
-            if len(asked) == 1:
-                return [Failure(start, error)]
-        return [
-            self._explain_chunk(start + place, [one], search, None if candidates is None else [candidates[place]])[0]
-            for place, one in enumerate(asked)
-        ]
+                sound.append(place)
+            except Exception as error:  # noqa: BLE001  whatever it is, it is kept in the slot
+                slots[place] = Failure(start + place, error)
+        pending = [sound] if sound else []
+        while pending:
+            places = pending.pop()
+            masks = None if candidates is None else [candidates[place] for place in places]
+            try:
+                found = self._explain_sound([asked[place] for place in places], search, masks, target)  # type: ignore[misc]
+                slots |= dict(zip(places, found, strict=True))
+            except _Unsound as unsound:
+                slots |= {places[i]: Failure(start + places[i], error) for i, error in unsound.errors.items()}
+                rest = [place for i, place in enumerate(places) if i not in unsound.errors]
+                pending += [rest] if rest else []
+            except Exception as error:  # noqa: BLE001  a model may raise anything: halves, until it is found who makes it
+                if len(places) == 1:
+                    slots[places[0]] = Failure(start + places[0], error)
+                else:
+                    middle = len(places) // 2
+                    pending += [places[:middle], places[middle:]]
+        return [slots[place] for place in range(len(asked))]
 
     def _check(self, graph: Data, where: str) -> None:
-        check_devices(self.split.model, [graph])
+        check_devices(self.split.model, [graph], where)
         check_graph(graph, where)
         self.kind.check(graph, where, "the explainer was fitted on")
 
     @torch.no_grad()
-    def _explain_sound(self, asked: list[Asked], search: Search, candidates: list[Tensor] | None) -> list[Explanation]:
+    def _explain_sound(
+        self, asked: list[Asked], search: Search, candidates: list[Tensor] | None, target: int | None
+    ) -> list[Explanation]:
         instances = Instances(self.split, [one.instance for one in asked])
         units = instances.units
         log_probs = instances.passes(lambda done: self.split.log_probs(done.output))
-        if bool(log_probs.isnan().any()):
-            raise GraphError("the model returns NaN for this graph")
         labels = log_probs.argmax(1)
-        if self.classes is not None and (unseen := set(labels.tolist()) - self.classes):
-            raise GraphError(f"class {min(unseen)} is predicted, which was never predicted in fitting")
-        scores = self.scores(instances, labels)
+        if errors := self._unsound(log_probs, labels, target):
+            raise _Unsound(errors)
+        scores = self.scored(instances, labels, target)
         found = None
         if search != "none":
             allowed = torch.ones(len(units), dtype=torch.bool, device=scores.device)
@@ -174,8 +233,21 @@ class FittedExplainer:
                 ]
                 mask = torch.cat(inside).to(scores.device)
                 allowed[units.of_edge[~mask & (units.of_edge >= 0)]] = False  # a unit may go if all its edges may
-            found = SEARCHES[search](Question(units.ptr, instances.log_probs, labels), scores, allowed)
+            found = SEARCHES[search](Question(units.ptr, instances.log_probs, labels, target), scores, allowed)
         return self._pack(asked, instances, log_probs, scores, found)
+
+    def _unsound(self, log_probs: Tensor, labels: Tensor, target: int | None) -> dict[int, Exception]:
+        """The instances for which there is no explanation, and why."""
+        numbers = log_probs.isnan().any(1).tolist()
+        errors: dict[int, Exception] = {}
+        for place, (label, broken) in enumerate(zip(labels.tolist(), numbers, strict=True)):
+            if broken:
+                errors[place] = GraphError("the model returns NaN for this graph")
+            elif self.classes is not None and label not in self.classes:
+                errors[place] = GraphError(f"class {label} is predicted, which was never predicted in fitting")
+            elif label == target:
+                errors[place] = GraphError(f"class {target} is what is predicted already: choose another target_class")
+        return errors
 
     def _pack(
         self, asked: list[Asked], instances: Instances, log_probs: Tensor, scores: Tensor, found: Found | None
@@ -218,6 +290,25 @@ class FittedExplainer:
         ]
 
 
+class _Unsound(Exception):  # noqa: N818  never leaves this file
+    """Some of the instances cannot be explained, by their places."""
+
+    def __init__(self, errors: dict[int, Exception]) -> None:
+        self.errors = errors
+
+
+def _each(graphs: Graphs) -> Iterator[Data | Exception]:
+    """The graphs one after the other; what is none is an error in its place."""
+    if isinstance(graphs, Data) or not isinstance(graphs, Iterable) or isinstance(graphs, str | Tensor | HeteroData):
+        yield from iter_graphs(graphs)
+        return
+    for item in graphs:
+        try:
+            yield from list(iter_graphs(item))
+        except GraphError as error:
+            yield error
+
+
 class _OnCpu:
     """Graphs on the CPU, each moved once: many instances may share one."""
 
@@ -230,7 +321,7 @@ class _OnCpu:
         return self.moved.setdefault(id(graph), copy(graph).cpu())
 
 
-def _masks(candidates: Tensor | Sequence[Tensor], chunk: list[Asked], start: int) -> list[Tensor]:
+def _masks(candidates: Tensor | Sequence[Tensor], chunk: Sequence[object], start: int) -> list[Tensor]:
     """The candidates of these instances: one mask for all of them, or one for each."""
     if isinstance(candidates, Tensor):
         return [candidates] * len(chunk)
@@ -245,17 +336,19 @@ def _check_candidates(mask: Tensor, graph: Data, where: str) -> None:
         raise GraphError(f"the candidates of {where} must be a boolean mask of its {graph.num_edges} edges")
 
 
-def _chunks(asked: Iterator[Asked]) -> Iterator[list[Asked]]:
+def _chunks(asked: Iterator[Asked | Exception]) -> Iterator[list[Asked | Exception]]:
     """Instances that can be batched: with the same attributes, and not too many of them."""
-    chunk: list[Asked] = []
-    pairs = 0
+    chunk: list[Asked | Exception] = []
+    pairs, kind = 0, None
     for one in asked:
-        cost = one.instance.num_edges**2
+        cost = 0 if isinstance(one, Exception) else one.instance.num_edges**2
+        own = kind if isinstance(one, Exception) else attributes(one.instance)
         pairs += cost
         full = len(chunk) == CHUNK_GRAPHS or pairs > CHUNK_PAIRS
-        if chunk and (full or attributes(one.instance) != attributes(chunk[0].instance)):
+        if chunk and (full or (kind is not None and own != kind)):
             yield chunk
             chunk, pairs = [], cost
         chunk.append(one)
+        kind = own
     if chunk:
         yield chunk

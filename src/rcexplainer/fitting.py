@@ -1,9 +1,10 @@
 """Training the mask network: from settings to an objective, mini-batches, and an answer to a collapse."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf, isfinite
 
 import torch
 from torch import Tensor
@@ -33,7 +34,7 @@ from rcexplainer.fitted import make_net, unit_logits
 from rcexplainer.gnn.instances import node_inputs
 from rcexplainer.gnn.perturbing import noisy
 from rcexplainer.gnn.training import seeded
-from rcexplainer.known import Known, Lesson
+from rcexplainer.known import Known, Lesson, question, questions
 from rcexplainer.resuming import FitFile
 
 log = logging.getLogger(__name__)
@@ -70,7 +71,9 @@ def safer(config: RCConfig) -> list[RCConfig]:
         return [config]
     gentle = replace(config, scaled=True, score="share", gate="budget", temperature=1.0, temperature_end=1.0)
     gentle = replace(gentle, weight_sparse=0.0, weight_discrete=0.0, lr=min(config.lr, 0.008))
-    taught = replace(gentle, weight_regions=0.0, weight_order=config.weight_order or 1.0)
+    taught = replace(
+        gentle, weight_regions=0.0, weight_order=1.0, weight_effect=0.0, noise=0.0, lr=min(config.lr, 1e-3)
+    )
     return list(dict.fromkeys([config, gentle, taught]))
 
 
@@ -81,7 +84,33 @@ class Taught:
     known: Known
     lesson: Lesson
     regions: Regions
+    region: Tensor  # [n] of every instance
     config: RCConfig
+    conditioned: bool = False  # whether the network is told which other class is asked about
+
+    @classmethod
+    def of(cls, known: Known, lesson: Lesson, regions: Regions, config: RCConfig) -> "Taught":
+        return cls(known, lesson, regions, regions.assign(known.embedding, known.label), config)
+
+    @classmethod
+    def joined(cls, parts: Sequence["Taught"]) -> "Taught":
+        """The same instances asked about several classes are several instances, each with regions of its own."""
+        starts = torch.tensor([0, *(len(part.regions) for part in parts)]).cumsum(0).tolist()
+        region = [part.region + start for part, start in zip(parts, starts, strict=False)]
+        known, lesson = Known.joined([part.known for part in parts]), Lesson.joined([part.lesson for part in parts])
+        regions = Regions.joined([part.regions for part in parts])
+        return cls(known, lesson, regions, torch.cat(region), parts[0].config, conditioned=True)
+
+    @cached_property
+    def question(self) -> Tensor:
+        """[n] which question is asked of every instance, as the network numbers them."""
+        num_classes = self.known.instances.split.num_classes
+        return question(self.known.label, self.known.target, num_classes, self.conditioned)
+
+    @property
+    def questions(self) -> int:
+        """How many different ones the network can be asked."""
+        return questions(self.known.instances.split.num_classes, self.conditioned)
 
     @cached_property
     def rows(self) -> Tensor:
@@ -95,11 +124,6 @@ class Taught:
         return noisy(self.config.noise, self.rows) if self.config.noise else as_it_is
 
     @cached_property
-    def region(self) -> Tensor:
-        """[n] the region of every instance."""
-        return self.regions.assign(self.known.embedding, self.known.label)
-
-    @cached_property
     def clean(self) -> Tensor:
         """[n, P] B(φ_gc(G)) of every instance, towards the inside of its region."""
         return self.regions.margins(self.known.embedding, self.region)
@@ -109,7 +133,7 @@ class Taught:
         known, split = self.known, self.known.instances.split
         batch, units = known.instances[ids]
         copies = read(batch, units, generator)
-        logits = unit_logits(net, split.run(copies), copies, units, known.label[ids], self.config)
+        logits = unit_logits(net, split.run(copies), copies, units, self.question[ids], self.config)
 
         def inside(mask: Tensor) -> Tensor:
             return self.regions.margins(split.run(batch, units.to_edges(mask, 1.0)).embedding, self.region[ids])
@@ -137,10 +161,10 @@ class Taught:
     @torch.no_grad()
     def logits(self, net: EdgeMaskNet) -> tuple[Tensor, Tensor]:
         """f_θ and the owner of every unit."""
-        instances, label, parts = self.known.instances, self.known.label, []
+        instances, parts = self.known.instances, []
         for ids in instances.chunks(instances.everything):
             batch, units = instances[ids]
-            parts.append(unit_logits(net, instances.split.run(batch), batch, units, label[ids], self.config))
+            parts.append(unit_logits(net, instances.split.run(batch), batch, units, self.question[ids], self.config))
         return torch.cat(parts), owners(instances.units.ptr)
 
     @torch.no_grad()
@@ -149,7 +173,7 @@ class Taught:
         instances, label = self.known.instances, self.known.label
         logits, owner = self.logits(net)
         if self.config.score == "mask":
-            return Calibration(logits.new_zeros(instances.split.num_classes), logits.new_ones(()))
+            return Calibration(logits.new_zeros(self.questions), logits.new_ones(()))
         counts = instances.units.counts.clamp_min(1)
         before = self.known.log_probs.exp().gather(1, label[:, None]).squeeze(1)
 
@@ -158,24 +182,26 @@ class Taught:
             gone = logits.new_zeros(len(counts)).index_add(0, owner, removed.to(logits.dtype))
             return before - after - gone / counts
 
-        return calibrate(logits, label, gain, instances.split.num_classes)
+        return calibrate(logits, self.question, gain, self.questions)
 
 
 def train_network(
     training: Taught, held: Taught, generator: torch.Generator, seed: int, file: FitFile, name: str, progress: bool
-) -> tuple[EdgeMaskNet, tuple[Epoch, ...]]:
-    """A mask network trained on some instances and stopped by others."""
+) -> tuple[EdgeMaskNet, tuple[Epoch, ...], str | None]:
+    """A mask network trained on some instances and stopped by others, what happened, and how it failed if it did."""
     config, known = training.config, training.known
     objective = make_objective(config)
     with seeded(seed):
         batch, _ = known.instances[known.instances.everything[:SAMPLE]]
         done = known.instances.split.run(batch)
-        net = make_net(node_inputs(done, batch, config.inputs), known.embedding, known.instances.split, config)
+        net = make_net(node_inputs(done, batch, config.inputs), known.embedding, training.questions, config)
 
     def loss(ids: Tensor, share: float) -> Terms:
         return objective(training.step(net, ids, share, generator, training.reading))
 
-    schedule = Schedule(config.epochs, config.lr, config.batch_size, config.patience, DECAYS[config.decay])
+    decay, keep_last = DECAYS[config.decay], config.keep == "last"
+    schedule = Schedule(config.epochs, config.lr, config.batch_size, config.patience, decay, keep_last)
+    start = held.loss(net, objective)
     run = Training(net, loss, lambda: held.loss(net, objective), known.instances.everything, generator, schedule)
     if (before := file.get(name)) is not None:
         run.restore(*before)
@@ -184,4 +210,6 @@ def train_network(
     for epoch in bar:
         bar.set_postfix(**{name: f"{value:.3f}" for name, value in epoch.terms.items()}, val=f"{epoch.val:.3f}")
         file.put(name, *run.state(), at_once=run.finished)
-    return net, tuple(run.history)
+    best = min((epoch.val for epoch in run.history if isfinite(epoch.val)), default=inf)
+    diverged = None if best <= start else "the training diverged: its loss never fell below where it began"
+    return net, tuple(run.history), diverged or held.collapsed(net)

@@ -56,7 +56,9 @@ class Kind:
 
     @classmethod
     def of(cls, graph: Data) -> "Kind":
-        return cls(None, None) if graph.x is None else cls(int(graph.x.size(-1)), graph.x.dtype)
+        if graph.x is None:
+            return cls(None, None)
+        return cls(int(graph.x.size(-1)) if graph.x.dim() > 1 else 1, graph.x.dtype)
 
     def check(self, graph: Data, where: str, reference: str) -> None:
         """Raise `GraphError` if the graph is of another kind than `reference`."""
@@ -93,6 +95,8 @@ def check_graph(graph: Data, where: str = "the graph") -> None:
     if edge_index.dtype != torch.long:
         raise GraphError(f"{where} has edge_index of type {edge_index.dtype}; convert it with .long()")
     num_nodes = graph.num_nodes or 0
+    if not num_nodes:
+        raise GraphError(f"{where} has no nodes")
     if edge_index.numel():
         low, high = (int(value) for value in edge_index.aminmax())
         if low < 0 or high >= num_nodes:

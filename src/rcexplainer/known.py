@@ -1,7 +1,7 @@
 """What is known of instances before the mask network is trained, and what a search finds out about them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
@@ -24,7 +24,13 @@ class Lesson:
     """What the search found out about some instances."""
 
     order: Tensor  # [n, K] positions within each instance in the order of deletion, −1 after the last one
-    effect: Tensor  # [units] drop of the predicted class's probability when this unit alone is deleted
+    effect: Tensor  # [units] what deleting this unit alone does
+
+    @classmethod
+    def joined(cls, parts: Sequence["Lesson"]) -> "Lesson":
+        width = max(part.order.size(1) for part in parts)
+        orders = [nn.functional.pad(part.order, (0, width - part.order.size(1)), value=-1) for part in parts]
+        return cls(torch.cat(orders), torch.cat([part.effect for part in parts]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,19 +58,33 @@ class Seen:
 
 @dataclass(frozen=True, eq=False)
 class Known(Seen):
-    """The same with the instances themselves."""
+    """The same with the instances themselves, and which other class is asked about."""
 
     instances: Instances
+    target: Tensor  # [n] the class to get to; the predicted class itself stands for any other
 
     @classmethod
     def about(cls, split: SplitModel, graphs: Sequence[Data]) -> "Known":
         instances = Instances(split, list(graphs))
         seen = Seen.of(split, instances.passes)
-        return cls(seen.embedding, seen.log_probs, instances)
+        return cls(seen.embedding, seen.log_probs, instances, seen.label)
 
     def some(self, ids: Tensor) -> "Known":
         """These instances alone."""
-        return Known(self.embedding[ids], self.log_probs[ids], self.instances.some(ids))
+        return Known(self.embedding[ids], self.log_probs[ids], self.instances.some(ids), self.target[ids])
+
+    def towards(self, target: int) -> "Known":
+        """The instances that are not predicted so already, asked how to get there."""
+        others = self.some((self.label != target).nonzero().flatten())
+        return replace(others, target=torch.full_like(others.label, target))
+
+    @classmethod
+    def joined(cls, parts: Sequence["Known"]) -> "Known":
+        """All of them, one part after the other."""
+        graphs = [graph for part in parts for graph in part.instances.graphs]
+        columns = ([getattr(part, name) for part in parts] for name in ("embedding", "log_probs", "target"))
+        embedding, log_probs, target = (torch.cat(column) for column in columns)
+        return cls(embedding, log_probs, Instances(parts[0].instances.split, graphs), target)
 
     def nothing(self) -> Lesson:
         """The lesson of a search that was not made."""
@@ -74,8 +94,7 @@ class Known(Seen):
     def teach(self, regions: Regions, config: RCConfig, progress: bool) -> Lesson:
         """Search: the order in which greedy deletion leaves the region, and what each unit does on its own."""
         region = regions.assign(self.embedding, self.label)
-        orders: list[Tensor] = []
-        effects: list[Tensor] = []
+        lessons: list[Lesson] = []
         # All single deletions of a graph are asked at once: the square of its units is what it costs.
         pieces = split_by_cost(self.instances.everything, self.instances.units.counts**2, SEARCH_PAIRS)
         for ids in tqdm(pieces, desc="search", unit="batch", disable=not progress):
@@ -86,15 +105,25 @@ class Known(Seen):
                 left = part.without(copies, removed, lambda done: done.embedding)
                 return regions.distances(left, region[ids[copies]]).amin(1)
 
-            effect = single_effects(part, self.label[ids])
+            effect = single_effects(part, self.label[ids], self.target[ids])
             steps = (part.units.counts * config.teacher_depth).ceil().long().clamp_max(config.teacher_steps)
             allowed = ranks(effect, owner, ptr) < config.teacher_candidates
             found = greedy(ptr, distance, allowed, steps, choose=prefer(effect, config.teacher_tolerance)).units
-            orders.append(torch.where(found < 0, -1, found - ptr[:-1, None]))
-            effects.append(effect)
-        width = max(order.size(1) for order in orders)
-        padded = [nn.functional.pad(order, (0, width - order.size(1)), value=-1) for order in orders]
-        return Lesson(torch.cat(padded), torch.cat(effects))
+            lessons.append(Lesson(torch.where(found < 0, -1, found - ptr[:-1, None]), effect))
+        return Lesson.joined(lessons)
+
+
+def question(label: Tensor, target: Tensor, num_classes: int, conditioned: bool) -> Tensor:
+    """[n] the number of the question "why this class and not that one?"; the class itself stands for any other.
+
+    A network that is only asked about any other class is told the class alone.
+    """
+    return label * num_classes + target if conditioned else label
+
+
+def questions(num_classes: int, conditioned: bool) -> int:
+    """How many there are."""
+    return num_classes**2 if conditioned else num_classes
 
 
 def hold_out(label: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:

@@ -67,7 +67,8 @@ def test_only_so_many_units_may_go() -> None:
     assert ask(8, late, max_share=0.625) == ({0, 1, 2, 3, 4}, True, True)
     assert ask(8, late, greedy_search)[1:] == (False, False)
     assert ask(3, flips_at(2))[1:] == (False, False)  # half of three is one
-    assert ask(8, flips_at(1), max_share=0.1) == (set(), False, False)
+    assert ask(8, flips_at(1), max_share=0.1) == ({0}, True, True)  # one may always go
+    assert ask(1, flips_at(1)) == ({0}, True, True)
     assert ask(4, flips_at(4), max_share=1.0) == ({0, 1, 2, 3}, True, True)
 
 
@@ -185,11 +186,11 @@ def is_flip(row: list[float], source: int, target: int | None) -> bool:
 
 def literal_prefix(row, ranking, most, source, target) -> tuple[set[int], bool]:
     best: set[int] = set()
-    for length in range(1, min(most, len(ranking)) + 1):
+    for length in range(min(most, len(ranking)) + 1):
         prefix = set(ranking[:length])
         if is_flip(row(prefix), source, target):
             return prefix, True
-        if not best or far(row(prefix), source, target) < far(row(best), source, target):
+        if far(row(prefix), source, target) < far(row(best), source, target):
             best = prefix
     return best, False
 
@@ -209,7 +210,7 @@ def literal_greedy_on(row, state, ranking, most, source, target) -> tuple[set[in
         gone = gone | {min(options, key=value)}
         if is_flip(row(gone), source, target):
             return gone, True
-        if not best or far(row(gone), source, target) < far(row(best), source, target):
+        if far(row(gone), source, target) < far(row(best), source, target):
             best = gone
     return best, False
 
@@ -253,7 +254,8 @@ def parts(case) -> list[tuple]:
         units = model.units(instance)
         ranking = sorted((u for u in units if allowed[u]), key=lambda u: (-scores[u], u))
         row = lambda removed, instance=instance: model.at(instance, frozenset(removed))  # noqa: E731
-        found.append((row, ranking, int(len(units) * question.max_share), source))
+        most = min(max(1, int(len(units) * question.max_share)), len(units))
+        found.append((row, ranking, most, source))
     return found
 
 

@@ -56,7 +56,7 @@ def test_the_gradient_of_the_factorised_gate() -> None:
 def test_the_concatenating_gate_is_its_formula() -> None:
     gate = build(ConcatGate, hidden=7)
     z, z_g, label, pair, owner = inputs()
-    first, _, last = gate.layers
+    first, last = gate.first, gate.last
     expected = []
     for i, j in pair.T.tolist():
         ways = [

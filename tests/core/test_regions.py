@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from torch import Tensor, nn
 
 from rcexplainer.core.boundaries import LinearBoundaries, at_samples, enumerate_affine
-from rcexplainer.core.cover import greedy_cover, peel
+from rcexplainer.core.cover import EPSILON, greedy_cover, peel
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.sampling import sample_boundaries
 from rcexplainer.errors import RCExplainerError
@@ -58,6 +58,35 @@ def test_what_holds_of_every_cover(case: tuple[Tensor, Tensor]) -> None:
         assert cover.covered.any()
         done |= cover.covered
     assert done.all()
+
+
+@given(sides(max_members=25, max_intruders=25, max_rows=8), st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_peeling_is_the_literal_cover_of_whoever_remains(case: tuple[Tensor, Tensor], weighted: bool) -> None:
+    members, intruders = case
+    weights = torch.arange(len(members)) % 4 / 4 + 0.25 if weighted else torch.ones(len(members))
+    left = torch.arange(len(members))
+    for cover in peel(members, intruders, weights=weights if weighted else None):
+        plain = members[left].tolist(), intruders.tolist()
+        chosen = literal.greedy(*plain, EPSILON, weights[left].tolist())
+        assert cover.covered.nonzero().flatten().tolist() == left[sorted(literal.in_cell(plain[0], chosen))].tolist()
+        needed = literal.without_redundant(*plain, chosen)
+        assert list(zip(cover.rows.tolist(), cover.sides.tolist(), strict=True)) == list(needed.items())
+        left = left[~torch.isin(left, cover.index)]
+    assert not len(left)
+
+
+@pytest.mark.parametrize("rows", [63, 64, 140])
+def test_more_candidates_than_an_integer_has_bits(rows: int) -> None:
+    values = torch.randn(80, 8, generator=torch.Generator().manual_seed(rows)) @ torch.randn(
+        8, rows, generator=torch.Generator().manual_seed(0)
+    )
+    members, intruders = values[:30] > 0, values[30:] > 0
+    cover, plain = greedy_cover(members, intruders), (members.tolist(), intruders.tolist())
+    chosen = literal.greedy(*plain, EPSILON, [1.0] * 30)
+    needed = literal.without_redundant(*plain, chosen)
+    assert len(needed) > 1
+    assert list(zip(cover.rows.tolist(), cover.sides.tolist(), strict=True)) == list(needed.items())
 
 
 def test_how_far_the_greedy_cover_is_from_the_optimum(capsys: pytest.CaptureFixture[str]) -> None:
@@ -229,5 +258,7 @@ def test_bad_input() -> None:
         Regions.fit(regions.boundaries, x, predictions[1:])
     with pytest.raises(RCExplainerError, match="must be positive"):
         Regions.fit(regions.boundaries, x, predictions, weights=torch.zeros(300))
+    with pytest.raises(RCExplainerError, match=r"epsilon must be a number > 0, got 0\.0"):
+        Regions.fit(regions.boundaries, x, predictions, epsilon=0.0)
     with pytest.raises(RCExplainerError, match="no members"):
         greedy_cover(torch.zeros(0, 2, dtype=torch.bool), torch.zeros(0, 2, dtype=torch.bool))

@@ -12,22 +12,22 @@ one with fewer intruders). So g and h never grow, as the appendix's proof needs;
 taken anew at every step, r could jump. Cut like this the cell can end beside r(H̃) with more than δ intruders and no row
 to exclude them; then every row is turned to the side of r(H̃), which reaches δ always.
 
-Two things make it fast. Instances on the same sides of all candidates are one pattern [u, m] with a mass [u]; and
-the cells of the intruders are remembered, as peeling cuts the same ones again and again.
+Peeling cuts the same cells again and again: those of the intruders are all remembered, those of the members on the way
+to the last region.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
+from rcexplainer.core.patterns import BITS, Cell, Patterns
 from rcexplainer.errors import RCExplainerError
 
 EPSILON = 1e-3
-_CHUNK = 8192  # patterns at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,15 +36,29 @@ class Cover:
 
     rows: Tensor
     sides: Tensor
-    covered: Tensor  # [g] bool
     intruders: int  # h(P)
     tolerance: int  # δ
-    _intruders: "_Cell"
+    _members: Cell
+    _intruders: Cell
+
+    @cached_property
+    def index(self) -> Tensor:
+        """[g(P)] the positions of the members covered."""
+        return self._members.instances
+
+    @property
+    def covered(self) -> Tensor:
+        """[g] bool; made when it is asked for, as peeling many regions needs only the positions."""
+        return _mask(self.index, len(self._members.group.order))
 
     @property
     def intruding(self) -> Tensor:
-        """[k] bool; made when it is asked for, as peeling many regions needs only the number."""
-        return self._intruders.mask[self._intruders.group.inverse]
+        """[k] bool; peeling many regions needs only the number."""
+        return _mask(self._intruders.instances, len(self._intruders.group.order))
+
+
+def _mask(index: Tensor, length: int) -> Tensor:
+    return torch.zeros(length, dtype=torch.bool, device=index.device).index_fill(0, index, True)
 
 
 def greedy_cover(members: Tensor, intruders: Tensor, epsilon: float = EPSILON, weights: Tensor | None = None) -> Cover:
@@ -63,123 +77,68 @@ def peel(
     """
     if weights is not None and not bool((weights > 0).all()):
         raise RCExplainerError("the weights of the members must be positive: a member of weight 0 can be left out")
-    own, other = _Patterns.of(members, weights), _Patterns.of(intruders)
-    remaining, others = own.all(), other.all()
+    if not epsilon > 0:
+        raise RCExplainerError(f"epsilon must be a number > 0, got {epsilon}: Eq. 5 divides by 0 where it is not")
+    own, other = Patterns.of(members, weights), Patterns.of(intruders)
+    remaining, others = Cell.all(own), Cell.all(other)
+    left, alike = own.mass.clone(), other.mass_of(own.keys)
     while len(remaining.index):
-        fullest = remaining.index[own.mass[remaining.index].argmax()]  # r(H̃); at a tie the first member's
-        tolerance = int(other.mass[other.keys == own.keys[fullest]].sum())
+        fullest = left.argmax()  # r(H̃); at a tie the first member's
+        tolerance = int(alike[fullest])
         cuts = _cut(remaining, others, tolerance, epsilon)
         if cuts[-1].intruders.size > tolerance:
-            cuts = _cut(remaining, others, tolerance, epsilon, own.columns[:, fullest])
-        covered = cuts[-1].members.mask
+            cuts = _cut(remaining, others, tolerance, epsilon, own.positive[fullest] > 0)
+        inside, intruding = cuts[-1].members, cuts[-1].intruders
         chosen = _without_redundant(cuts)
         yield Cover(
             torch.tensor([cut.row for cut in chosen], dtype=torch.long, device=members.device),
             torch.tensor([cut.side for cut in chosen], dtype=torch.bool, device=members.device),
-            covered[own.inverse],
-            int(cuts[-1].intruders.size),
+            int(intruding.size),
             tolerance,
-            cuts[-1].intruders,
+            inside,
+            intruding,
         )
-        remaining = _Cell(own, remaining.index[~covered[remaining.index]])
+        left.index_fill_(0, inside.index.long(), 0.0)
+        remaining = _without_covered(cuts)
 
 
-@dataclass(frozen=True, eq=False)
-class _Patterns:
-    """A group of instances: the different patterns of their sides, in the order in which they first occur."""
-
-    sides: Tensor  # [u, m] 0 or 1, in the type of the mass
-    columns: Tensor  # [m, u] the same as bool: what one candidate does to all patterns is read at once
-    mass: Tensor  # [u] how many instances, or the sum of their weights
-    keys: Tensor  # [u] a number that names the pattern
-    inverse: Tensor  # [n] the pattern of each instance
-
-    @staticmethod
-    def of(sides: Tensor, weights: Tensor | None = None) -> "_Patterns":
-        keys, place = torch.unique(_keys(sides), return_inverse=True)
-        number = torch.arange(len(sides), device=sides.device)
-        first = number.new_full(keys.shape, len(sides)).scatter_reduce(0, place, number, "amin")
-        first, order = first.sort()
-        mass = place.bincount(weights, minlength=len(keys))[order]
-        # Whole numbers stay exact in float32 up to 2^24, and its products are twice as fast.
-        mass = mass.to(torch.float32 if weights is None and len(sides) < 2**24 else torch.float64)
-        sides = sides[first]
-        return _Patterns(sides.to(mass.dtype), sides.T.contiguous(), mass, keys[order], order.argsort()[place])
-
-    def all(self) -> "_Cell":
-        return _Cell(self, torch.arange(len(self.mass), dtype=torch.int32, device=self.mass.device))
-
-
-def _keys(sides: Tensor) -> Tensor:
-    """[n] one number for each row of sides [n, m]: the same for the same pattern, and for another one only by a chance
-    of about n² / 2^64. Sums of random integers that are small enough to be exact in float64."""
-    m = sides.size(1)
-    parts = torch.randint(2 ** (52 - m.bit_length()), (m, 2), generator=torch.Generator().manual_seed(0))
-    parts = parts.to(sides.device, torch.float64)
-    keys = torch.empty(len(sides), dtype=torch.long, device=sides.device)
-    for chunk, key in zip(torch.split(sides, _CHUNK), torch.split(keys, _CHUNK), strict=True):
-        one, other = (chunk.double() @ parts).long().unbind(1)
-        torch.add(one * 0x1E3779B97F4A7C15, other, out=key)
-    return keys
-
-
-@dataclass(frozen=True, eq=False)
-class _Cell:
-    """The patterns of a group that lie in one cell, and the cells it was cut into."""
-
-    group: _Patterns
-    index: Tensor  # [k] int32, as many cells are remembered
-    parts: dict[tuple[int, bool], "_Cell"] = field(default_factory=dict)
-
-    @property
-    def mask(self) -> Tensor:
-        """[u] bool."""
-        return torch.zeros_like(self.group.mass, dtype=torch.bool).index_fill(0, self.index.long(), True)
-
-    @cached_property
-    def size(self) -> float:
-        return float(self.group.mass[self.index].sum(dtype=torch.float64))
-
-    @cached_property
-    def positive(self) -> Tensor:
-        """[m] float64: the mass on the positive side of each candidate."""
-        starts = torch.arange(0, len(self.index), _CHUNK, dtype=torch.int32, device=self.index.device)
-        mass = self.group.mass[self.index]
-        # Gathers rows and adds them up in one go; it is several times faster than doing one after the other.
-        sums = F.embedding_bag(self.index, self.group.sides, starts, mode="sum", per_sample_weights=mass)
-        return sums.sum(0, dtype=torch.float64)
-
-    def cut(self, row: int, side: bool) -> "_Cell":
-        if (row, side) not in self.parts:
-            inside = self.group.columns[row][self.index] == side
-            self.parts[row, side] = _Cell(self.group, self.index[inside])
-        return self.parts[row, side]
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class _Cut:
     """One row of P, and the cells before it; at the end of a list, the last cells and no row."""
 
-    members: _Cell
-    intruders: _Cell
+    members: Cell
+    intruders: Cell
     row: int = -1
     side: bool = True
 
 
-def _cut(members: _Cell, intruders: _Cell, tolerance: int, epsilon: float, sides: Tensor | None = None) -> list[_Cut]:
+def _cut(members: Cell, intruders: Cell, tolerance: int, epsilon: float, sides: Tensor | None = None) -> list[_Cut]:
     """Eq. 5 until h ≤ δ, or until no row excludes an intruder."""
     cuts: list[_Cut] = []
     while intruders.size > tolerance:
-        g, h = members.positive, intruders.positive
-        g_other, h_other = members.size - g, intruders.size - h
-        side = (g > g_other) | ((g == g_other) & (h <= h_other)) if sides is None else sides
+        g, h = members.counts, intruders.counts  # the last entry, everybody, excludes nobody and is never chosen
+        g_other, h_other = g[-1] - g, h[-1] - h
+        side = torch.where(g == g_other, h <= h_other, g > g_other) if sides is None else sides
         lost, excluded = torch.where(side, g_other, g), torch.where(side, h_other, h)
-        cost, row = ((lost + epsilon) / excluded).masked_fill(excluded == 0, torch.inf).min(0)
-        if bool(cost.isinf()):
+        cost, row = ((lost + epsilon) / excluded).min(0)  # ∞ where nobody is excluded, as ε > 0
+        if float(cost) == inf:
             break
         cuts.append(_Cut(members, intruders, int(row), bool(side[row])))
-        members, intruders = (cell.cut(cuts[-1].row, cuts[-1].side) for cell in (members, intruders))
+        members, intruders = (cell.halves(cuts[-1].row)[cuts[-1].side] for cell in (members, intruders))
     return [*cuts, _Cut(members, intruders)]
+
+
+def _without_covered(cuts: list[_Cut]) -> Cell:
+    """The members that remain, cut as before: who is covered is gone from each cell on the way there and from no half
+    beside it. So what the next region has in common with this one need not be cut and counted again."""
+    covered = cuts[-1].members
+    left = Cell(covered.group, covered.index[:0], torch.zeros_like(covered.counts))
+    for cut in reversed(cuts[:-1]):
+        beside = cut.members.halves(cut.row)[not cut.side]
+        index = torch.cat([left.index, beside.index])
+        halves = (beside, left) if cut.side else (left, beside)
+        left = Cell(covered.group, index, cut.members.counts - covered.counts, {cut.row: halves})
+    return left
 
 
 def _without_redundant(cuts: list[_Cut]) -> list[_Cut]:
@@ -189,13 +148,12 @@ def _without_redundant(cuts: list[_Cut]) -> list[_Cut]:
     dropped yet; so it is redundant if the latter are all excluded by a later row that stays.
     """
     kept: list[_Cut] = []
-    cells = (cuts[-1].members, cuts[-1].intruders)
-    later = [torch.zeros_like(cell.group.mass, dtype=torch.bool) for cell in cells]  # whom the rows that stay exclude
+    rows, sides = ([0] * len(cuts[-1].members.group.words) for _ in range(2))  # the same as bits
     for cut in reversed(cuts[:-1]):
-        outside = [cell.group.columns[cut.row] != cut.side for cell in cells]
-        here = (cut.members.index, cut.intruders.index)
-        alone = (out[index] & ~after[index] for out, after, index in zip(outside, later, here, strict=True))
-        if any(bool(mask.any()) for mask in alone):
+        excluded = (cell.halves(cut.row)[not cut.side] for cell in (cut.members, cut.intruders))
+        if any(cell.meets(rows, sides) for cell in excluded):
             kept.append(cut)
-            later = [after | out for after, out in zip(later, outside, strict=True)]
+            word, bit = divmod(cut.row, BITS)
+            rows[word] |= 1 << bit
+            sides[word] |= cut.side << bit
     return kept[::-1]

@@ -76,11 +76,10 @@ class FactorisedGate(nn.Module):
 class ConcatGate(nn.Module):
     def __init__(self, node_width: int, instance_width: int, num_classes: int, hidden: int = 64) -> None:
         super().__init__()
-        self.layers = nn.Sequential(nn.Linear(2 * node_width, hidden), nn.ReLU(), nn.Linear(hidden, 1))
+        self.first, self.last = nn.Linear(2 * node_width, hidden), nn.Linear(hidden, 1)
 
     def forward(self, z: Tensor, z_g: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
-        first, relu, last = self.layers
-        near, far = (linear(z, half) for half in first.weight.chunk(2, 1))
+        near, far = (linear(z, half) for half in self.first.weight.chunk(2, 1))
         i, j = pair
-        ways = (relu(near.index_select(0, a) + far.index_select(0, b) + first.bias) for a, b in ((i, j), (j, i)))
-        return cast(Tensor, last(sum(ways) / 2).squeeze(-1))
+        ways = [near.index_select(0, a) + far.index_select(0, b) + self.first.bias for a, b in ((i, j), (j, i))]
+        return cast(Tensor, self.last((ways[0].relu() + ways[1].relu()) / 2).squeeze(-1))

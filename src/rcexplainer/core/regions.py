@@ -9,14 +9,14 @@ losses over instances of different regions they are padded to [R, P_max], and bo
 the median |B_i| of the members covered, as σ(B) is flat where |B| is in the tens.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
 from torch import Tensor
 
-from rcexplainer.core.boundaries import LinearBoundaries, check_embeddings
+from rcexplainer.core.boundaries import LinearBoundaries, check_embeddings, concat
 from rcexplainer.core.cover import EPSILON, Cover, peel
 from rcexplainer.errors import RCExplainerError
 
@@ -77,7 +77,7 @@ class Regions:
             own = embeddings[members]
             for cover in covers:
                 regions.append(_region(label, rows, cover, embeddings.dtype))
-                distances = candidates.select(cover.rows)(own[cover.covered]).abs()
+                distances = candidates.select(cover.rows)(own[cover.index]).abs()
                 scales.append(distances.median(0).values / 2 if scaled else torch.ones_like(distances[0]))
         # Only where all members lie on a boundary would its scale be 0.
         scale = _pad(scales, 1.0).clamp_min(torch.finfo(embeddings.dtype).eps)
@@ -196,13 +196,25 @@ class Regions:
         )
         return cls(LinearBoundaries(state["weight"], state["bias"], state["classes"]), regions, state["scale"])
 
+    @classmethod
+    def joined(cls, parts: Sequence["Regions"]) -> "Regions":
+        """All regions in one list, those of each part after the ones before it."""
+        starts = torch.tensor([0, *(len(part.boundaries) for part in parts)]).cumsum(0).tolist()
+        regions = [
+            replace(one, rows=one.rows + start)
+            for start, part in zip(starts, parts, strict=False)
+            for one in part.regions
+        ]
+        scales = [scale[signs != 0] for part in parts for scale, signs in zip(part.scale, part.signs, strict=True)]
+        return cls(concat([part.boundaries for part in parts]), tuple(regions), _pad(scales, 1.0))
+
     def to(self, device: torch.device | str) -> "Regions":
         return self.from_state({name: tensor.to(device) for name, tensor in self.state().items()})
 
 
 def _region(label: int, rows: Tensor, cover: Cover, dtype: torch.dtype) -> DecisionRegion:
     signs = torch.where(cover.sides, 1, -1).to(dtype)
-    return DecisionRegion(label, rows[cover.rows], signs, int(cover.covered.sum()), cover.intruders)
+    return DecisionRegion(label, rows[cover.rows], signs, len(cover.index), cover.intruders)
 
 
 def _sides(boundaries: LinearBoundaries, embeddings: Tensor, index: Tensor) -> Tensor:
@@ -210,7 +222,7 @@ def _sides(boundaries: LinearBoundaries, embeddings: Tensor, index: Tensor) -> T
     sides = torch.empty(len(index), len(boundaries), dtype=torch.bool, device=embeddings.device)
     with torch.no_grad():
         for part in _parts(len(index), max(len(boundaries), embeddings.size(1))):
-            torch.gt(boundaries(embeddings[index[part]]), 0, out=sides[part])
+            torch.gt(boundaries(embeddings.index_select(0, index[part])), 0, out=sides[part])
     return sides
 
 

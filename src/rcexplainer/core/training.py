@@ -50,6 +50,7 @@ class Schedule:
     batch_size: int
     patience: int
     decay: Callable[[float], float] = cosine
+    keep_last: bool = False  # the weights of the last epoch, whichever was the best
 
 
 class Training:
@@ -74,7 +75,8 @@ class Training:
     def __iter__(self) -> Iterator[Epoch]:
         while not self.finished:
             yield self._epoch()
-        self.net.load_state_dict(self.best)
+        if not self.schedule.keep_last:
+            self.net.load_state_dict(self.best)
         self.net.eval()
 
     @property
@@ -103,10 +105,11 @@ class Training:
     def _step(self, ids: Tensor, progress: float) -> dict[str, float]:
         for group in self.optimizer.param_groups:
             group["lr"] = self.schedule.lr * self.schedule.decay(progress)
-        terms = self.loss(ids, progress)
-        total = torch.stack(list(terms.values()))
-        self.optimizer.zero_grad()
-        total.sum().backward()  # type: ignore[no-untyped-call]
+        with torch.enable_grad():  # a caller may have switched it off
+            terms = self.loss(ids, progress)
+            total = torch.stack(list(terms.values()))
+            self.optimizer.zero_grad()
+            total.sum().backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
         return dict(zip(terms, total.tolist(), strict=True))  # one copy from the device for all terms
 

@@ -117,7 +117,7 @@ def _scores(known: Known, times: int = 1) -> tuple[Data, Callable[[], Tensor]]:
     batch, units = known.instances[known.instances.everything.repeat(times)]
     label = known.label.repeat(times)
     with seeded(0):
-        net = make_net(node_inputs(split.run(batch), batch, config.inputs), known.embedding, split, config)
+        net = make_net(node_inputs(split.run(batch), batch, config.inputs), known.embedding, split.num_classes, config)
     calibration = Calibration(torch.zeros(split.num_classes), torch.ones(()))
 
     @torch.no_grad()
@@ -150,10 +150,10 @@ def _step_cost(known: Known, model: nn.Module, preset: str, size: int, repeats: 
     # What was taught makes no difference to the cost: here, that the edges of a graph go in the order they stand in.
     place = torch.arange(int((instances.units.counts * config.teacher_depth).ceil().max()))
     order = torch.where(place < (instances.units.counts * config.teacher_depth).ceil()[:, None], place, -1)
-    pupil = Taught(known, Lesson(order, effect), regions, config)
+    pupil = Taught.of(known, Lesson(order, effect), regions, config)
     batch, _ = instances[ids]
     with seeded(0):
-        net = make_net(node_inputs(split.run(batch), batch, config.inputs), known.embedding, split, config)
+        net = make_net(node_inputs(split.run(batch), batch, config.inputs), known.embedding, split.num_classes, config)
     objective, generator = make_objective(config), torch.Generator().manual_seed(0)
     model.requires_grad_().train()
     optimizers = [torch.optim.Adam(module.parameters(), lr=0.0) for module in (net, model)]

@@ -112,14 +112,14 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
 
 def _parse(name: str, value: str, hint: Any) -> Any:
     try:
-        if hint is int:
+        if hint in (int, int | None):
             return int(value)
         if hint is float:
             return float(value)
         if hint is bool:
             return TRUTHS[value.lower()]
     except (ValueError, KeyError):
-        kind = {int: "a whole number", float: "a number", bool: "true or false"}[hint]
+        kind = {int: "a whole number", int | None: "a whole number", float: "a number", bool: "true or false"}[hint]
         raise RCExplainerError(f"{name} must be {kind}, got {value!r}") from None
     return value
 

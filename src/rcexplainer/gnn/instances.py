@@ -99,11 +99,18 @@ def node_inputs(done: Pass, batch: Data, inputs: str) -> Tensor:
     return torch.cat([*done.layers, *unit, *features, *hops], 1)
 
 
-def single_effects(instances: Instances, labels: Tensor) -> Tensor:
-    """p(c | G) − p(c | G without u) for every unit u, [units]; c [instances] is the predicted class."""
+def single_effects(instances: Instances, labels: Tensor, target: Tensor | None = None) -> Tensor:
+    """p(c | G) − p(c | G without u) for every unit u, [units]; c [instances] is the predicted class.
+
+    Towards another class t [instances] (c itself: towards any), the mean of this and of what p(t) gains.
+    """
     units = instances.units
     nothing = torch.zeros(len(units), dtype=torch.bool, device=units.owner.device)
     instance, removed = toggle_each(units.ptr, nothing, torch.arange(len(units), device=units.owner.device))
-    left = instances.log_probs(instance, removed).exp().gather(1, labels[instance, None]).squeeze(1)
-    whole = instances.log_probs(instances.everything, nothing).exp().gather(1, labels[:, None]).squeeze(1)
-    return whole[instance] - left
+    left = instances.log_probs(instance, removed).exp()
+    change = instances.log_probs(instances.everything, nothing).exp()[instance] - left
+    lost = change.gather(1, labels[instance, None]).squeeze(1)
+    if target is None:
+        return lost
+    gained = -change.gather(1, target[instance, None]).squeeze(1)
+    return torch.where(target[instance] == labels[instance], lost, (lost + gained) / 2)

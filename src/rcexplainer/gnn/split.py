@@ -185,8 +185,8 @@ def count_instances(batch: Data, task: Task) -> int:
     return int(batch.num_graphs) if isinstance(batch, Batch) else 1
 
 
-def check_devices(model: nn.Module, graphs: Sequence[Data]) -> None:
-    """Model and graphs must be on one device."""
+def check_devices(model: nn.Module, graphs: Sequence[Data], where: str | None = None) -> None:
+    """Model and graphs must be on one device; `where` names a single graph."""
     parameter = next(model.parameters(), None)
     for position, graph in enumerate(graphs):
         tensors = [value for value in graph.to_dict().values() if isinstance(value, Tensor)]
@@ -195,7 +195,7 @@ def check_devices(model: nn.Module, graphs: Sequence[Data]) -> None:
         )
         if parameter is not None and device is not None:
             raise GraphError(
-                f"the model is on {parameter.device}, graph {position} on {device}; "
+                f"the model is on {parameter.device}, {where or f'graph {position}'} on {device}; "
                 f"move one of them, e.g. graph.to({str(parameter.device)!r})"
             )
 

@@ -16,6 +16,7 @@ from torch_geometric.explain.config import MaskType, ModelMode, ModelTaskLevel
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explaining import FittedExplainer
+from rcexplainer.fitted import fingerprint
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +39,8 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
         **kwargs: Any,
     ) -> PyGExplanation:
         """Scores in [0, 1] for the edges of one graph; the class explained is the one the model predicts."""
-        if model is not self.fitted.split.model:
+        own = getattr(model, "_orig_mod", model)  # what torch.compile wraps
+        if own is not self.fitted.split.model and fingerprint(own) != fingerprint(self.fitted.split.model):
             raise RCExplainerError(
                 f"the explainer was fitted for another {type(self.fitted.split.model).__name__}: "
                 "give PyG's Explainer the very model that was given to fit"
@@ -51,6 +53,8 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
             )
         values = {name: value for name, value in kwargs.items() if isinstance(value, Tensor)}
         found = self.fitted.explain(Data(x=x, edge_index=edge_index, **values), search="none")
+        if target.numel() == 1 and int(target) != found.prediction:
+            log.warning("class %d is predicted and explained, not the target %d", found.prediction, int(target))
         return PyGExplanation(edge_mask=found.edge_scores.to(edge_index.device))
 
     def supports(self) -> bool:

@@ -1,0 +1,102 @@
+"""What makes this one class and not that one? (appendix C, Eq. 12, 13)"""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+import rcexplainer as rc
+from rcexplainer.core.regions import Regions
+from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
+from rcexplainer.explainer import RCExplainer
+from rcexplainer.gnn import TrainConfig, gnn_config, train_gnn
+
+
+@pytest.fixture(scope="module")
+def case() -> SimpleNamespace:
+    data = rc.datasets.load("three-motifs", num_graphs=150)
+    config = gnn_config("paper", data.num_features, data.num_classes)
+    settings = TrainConfig(epochs=60, lr=0.02, patience=60)
+    model = train_gnn(config, data.graphs, data.split, settings=settings, progress=False).model
+    train = data.subset("train")
+    each = RCExplainer(target_class="each", epochs=4).fit(model, train, progress=False)
+    return SimpleNamespace(data=data, model=model, train=train, test=data.subset("test"), each=each)
+
+
+def predicted(case, label: int) -> list:
+    shown = case.each.explain([*case.test, *case.train], search="none")
+    found = [one.graph for one in shown if one.prediction == label]
+    assert found
+    return found
+
+
+def test_towards_a_class_only_boundaries_with_it_count(case) -> None:
+    fitted = RCExplainer(target_class=1, epochs=2).fit(case.model, case.train, progress=False)
+    assert (fitted.regions.boundaries.classes == 1).any(1).all()
+    assert fitted.targets == (1,)
+
+
+def test_the_counterfactual_has_to_be_the_class_that_was_asked_for(case) -> None:
+    for label in range(3):
+        graphs = predicted(case, label)[:6]
+        for target in {0, 1, 2} - {label}:
+            for one in case.each.explain(graphs, target_class=target, search="greedy"):
+                found = one.counterfactual
+                assert found.flipped == (found.prediction == target)
+
+
+def test_one_network_answers_for_every_other_class_differently(case) -> None:
+    graph = predicted(case, 0)[0]
+    scores = [case.each.explain(graph, search="none", target_class=target).edge_scores for target in (None, 1, 2)]
+    assert not torch.allclose(scores[1], scores[2])
+    assert not torch.allclose(scores[0], scores[1])
+
+
+def test_an_explainer_of_one_target_is_always_asked_about_it(case) -> None:
+    fitted = RCExplainer(target_class=2, epochs=2).fit(case.model, case.train, progress=False)
+    graph = predicted(case, 0)[0]
+    assert torch.equal(fitted.explain(graph).edge_scores, fitted.explain(graph, target_class=2).edge_scores)
+    with pytest.raises(RCExplainerError, match="fitted for target_class 2, not 1"):
+        fitted.explain(graph, target_class=1)
+
+
+def test_without_training_for_it_the_scores_stay_and_the_search_goes_there(case) -> None:
+    fitted = RCExplainer(epochs=2).fit(case.model, case.train, progress=False)
+    graph = predicted(case, 0)[0]
+    plain, asked = fitted.explain(graph), fitted.explain(graph, target_class=1)
+    assert torch.equal(plain.edge_scores, asked.edge_scores)
+    assert asked.counterfactual.flipped == (asked.counterfactual.prediction == 1)
+
+
+def test_saved_and_loaded_it_answers_the_same(case, tmp_path) -> None:
+    path = case.each.save(tmp_path / "each.safetensors")
+    again = rc.load(path, case.model)
+    graph = predicted(case, 0)[0]
+    for target in (None, 1, 2):
+        one, other = (some.explain(graph, target_class=target).edge_scores for some in (case.each, again))
+        assert torch.equal(one, other)
+
+
+def test_impossible_targets(case) -> None:
+    graphs = predicted(case, 0)
+    with pytest.raises(GraphError, match="class 0 is what is predicted already"):
+        case.each.explain(graphs[0], target_class=0)
+    with pytest.raises(RCExplainerError, match="no target_class 3: the model has the classes 0 to 2"):
+        case.each.explain(graphs[0], target_class=3)
+    with pytest.raises(RCExplainerError, match="no target_class 7"):
+        RCExplainer(target_class=7, epochs=1).fit(case.model, case.train, progress=False)
+    with pytest.raises(RCExplainerError, match="got 'all'"):
+        RCExplainer(target_class="all")  # type: ignore[arg-type]
+    with pytest.raises(ExplainError) as caught:
+        case.each.explain([graphs[0], predicted(case, 1)[0]], target_class=1)
+    assert caught.value.results[0].prediction == 0
+
+
+def test_joined_regions_keep_their_boundaries(case) -> None:
+    parts = [RCExplainer(target_class=t, epochs=1).fit(case.model, case.train, progress=False).regions for t in (0, 1)]
+    both = Regions.joined(parts)
+    x = torch.randn(5, parts[0].boundaries.weight.size(1), generator=torch.Generator().manual_seed(0))
+    second = torch.zeros(5, dtype=torch.long)
+    expected = parts[1].margins(x, second)
+    found = both.margins(x, second + len(parts[0]))[:, : expected.size(1)]
+    torch.testing.assert_close(found, expected)
