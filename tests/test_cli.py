@@ -266,7 +266,7 @@ EVALUATE, FIT, EXPLAIN = (
         ([*EXPLAIN, "--out", "FOLDER"], "is a folder, not a file"),
         ([*EXPLAIN, "--device", "gpu"], "device 'gpu'"),
         (["explain", "--dataset", "tree-cycles", *EXPLAIN[3:]], "tree-cycles is for node classification"),
-        (["evaluate", "--dataset", "tree-cycles"], "tree-cycles is a node set"),
+        (["tradeoff", "--dataset", "tree-cycles"], "tree-cycles is a node set"),
         ([*EVALUATE, "--protocol", "mine"], "protocol must be one of held-out, paper, got 'mine'"),
         ([*EVALUATE, "--preset", "best"], "unknown preset 'best'; known: default, paper, released"),
         ([*EVALUATE, "--set", "lr=fast"], "lr must be a number, got 'fast'"),

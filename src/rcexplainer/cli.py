@@ -248,8 +248,9 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Measure RCExplainer beside random order, occlusion and greedy deletion on held-out graphs."""
+    from rcexplainer.datasets import task_of
     from rcexplainer.experiments import evaluate as held_out
-    from rcexplainer.experiments import paper_protocol
+    from rcexplainer.experiments import nodes, paper_protocol
     from rcexplainer.experiments.fitting import parse_settings
 
     if protocol not in ("held-out", "paper"):
@@ -261,11 +262,13 @@ def evaluate(
         "device": device,
         "progress": not quiet,
     }
-    result = (
-        paper_protocol.paper_protocol(dataset, model, range(seeds), **how)
-        if protocol == "paper"
-        else held_out.evaluate(dataset, model, range(seeds), robust=robustness, **how)
-    )
+    result: Any
+    if task_of(dataset) == "node":
+        result = nodes.evaluate_nodes(dataset, model, range(seeds), **how)
+    elif protocol == "paper":
+        result = paper_protocol.paper_protocol(dataset, model, range(seeds), **how)
+    else:
+        result = held_out.evaluate(dataset, model, range(seeds), robust=robustness, **how)
     _show_tables(result.to_json(), result.tables(), as_json)
 
 

@@ -20,6 +20,7 @@ from rcexplainer.explaining import FittedExplainer
 from rcexplainer.gnn.instances import Instances, single_effects
 from rcexplainer.gnn.split import split_model
 from rcexplainer.graphs import Graphs, Kind, as_graphs
+from rcexplainer.tasks.receptive import receptive_hops
 
 
 class _Untrained(ABC):
@@ -30,12 +31,20 @@ class _Untrained(ABC):
         """One score in [0, 1] per unit of these instances, which are predicted as `labels`."""
 
     def fit(
-        self, model: nn.Module, graphs: Graphs, *, class_names: Sequence[str] | None = None, **split: Any
+        self,
+        model: nn.Module,
+        graphs: Graphs,
+        *,
+        class_names: Sequence[str] | None = None,
+        hops: int | None = None,
+        **split: Any,
     ) -> FittedExplainer:
-        """Look at the model on these graphs; `split` are the arguments of `split_model`."""
+        """Look at the model on these graphs; `split` are the arguments of `split_model`, among them `task="node"`, for
+        which `hops` says how far computation graphs reach (left out, it is measured)."""
         found = as_graphs(graphs)
         apart = split_model(model, found, **split)
-        return FittedExplainer(apart, self.scores, Kind.of(found[0]), tuple(class_names or ()))
+        far = 0 if apart.task == "graph" else hops or receptive_hops(apart, found[0])
+        return FittedExplainer(apart, self.scores, Kind.of(found[0]), tuple(class_names or ()), hops=far)
 
 
 class Random(_Untrained):

@@ -44,6 +44,12 @@ def names() -> list[str]:
     return list(ENTRIES)
 
 
+def task_of(name: str) -> str:
+    """What the instances of a set are: "graph" or "node"; families and unknown names are of graphs."""
+    entry = ENTRIES.get(name.lower())
+    return "graph" if entry is None else entry.task
+
+
 def load(name: str, root: str | Path | None = None, seed: int = 0, **options: object) -> GraphDataset:
     """Load or generate a dataset with its split.
 

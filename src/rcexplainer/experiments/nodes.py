@@ -1,0 +1,192 @@
+"""Node sets: does the explained node's motif get the scores, and does deleting few edges change the prediction?
+
+The mask network is fitted on the nodes of half of the motifs; the headline is of the nodes of the other half. All motif
+nodes, the paper's protocol, are reported beside it. A network whose predictions do not change when a node's own motif
+is deleted does not use it, and its ground truth says nothing: such networks are counted, and left out of the headline.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import fmean, median, stdev
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from rcexplainer.baselines import GreedyDeletion, Occlusion, Random
+from rcexplainer.datasets import load
+from rcexplainer.errors import RCExplainerError
+from rcexplainer.experiments.accuracy import training_settings, versions
+from rcexplainer.experiments.running import each_seed, sample
+from rcexplainer.explainer import RCExplainer
+from rcexplainer.explaining import FittedExplainer
+from rcexplainer.explanation import Explanation
+from rcexplainer.gnn import SplitModel, delete_edges, gnn_config, train_gnn
+from rcexplainer.metrics import motif_accuracy, motif_auc
+
+USES_MOTIF = 0.9  # a network counts if so many of its motif nodes flip when their motif is deleted
+REFERENCES = 60  # nodes on which the slow references are run
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class NodeResult:
+    """One method on some nodes of one network."""
+
+    seed: int
+    method: str
+    nodes: str  # "unseen" or "all"
+    count: int
+    auc: float  # own motif, pooled
+    accuracy: float
+    auc_every: float  # every motif of the computation graph
+    accuracy_every: float
+    flipped: float
+    size: float  # median number of edges of the counterfactuals
+    motif_flips: float  # of the network: share of the motif nodes that flip without their motif
+
+
+@dataclass(frozen=True)
+class NodeEvaluation:
+    dataset: str
+    model: str
+    preset: str
+    settings: dict[str, Any]
+    accuracy: tuple[float, ...]
+    motif_flips: tuple[float, ...]
+    results: tuple[NodeResult, ...]
+
+    def means(self, headline: bool) -> Rows:
+        """Mean ± standard deviation over the networks, or over those that use the motif."""
+        kept = [one for one in self.results if not headline or one.motif_flips >= USES_MOTIF]
+        keys = dict.fromkeys((one.method, one.nodes) for one in kept)
+        return [_mean_row([one for one in kept if (one.method, one.nodes) == key]) for key in keys]
+
+    def tables(self) -> list[tuple[Rows, str]]:
+        """For the terminal: the headline, then all networks."""
+        good = sum(share >= USES_MOTIF for share in self.motif_flips)
+        shares = ", ".join(f"{share:.2f}" for share in self.motif_flips)
+        note = (
+            f"share of motif nodes that flip without their motif, by seed: {shares}; {good} of {len(self.motif_flips)} "
+            f"networks reach {USES_MOTIF:.0%} and count in the headline"
+        )
+        tables = [(self.means(headline=False), f"all networks; {note}")]
+        return [(self.means(headline=True), "networks that use the motif"), *tables] if good else tables
+
+    def to_json(self) -> dict[str, Any]:
+        means = {"headline": self.means(headline=True), "all": self.means(headline=False)}
+        return {**asdict(self), "means": means, "versions": versions()}
+
+
+def _mean_row(own: list[NodeResult]) -> dict[str, Any]:
+    row: dict[str, Any] = {"method": own[0].method, "nodes": own[0].nodes, "networks": len(own)}
+    for name in ("auc", "accuracy", "auc_every", "accuracy_every", "flipped", "size"):
+        values = [getattr(one, name) for one in own]
+        spread = stdev(values) if len(values) > 1 else 0.0
+        row[name] = f"{fmean(values):.3f} ± {spread:.3f}"
+    return row
+
+
+def evaluate_nodes(
+    dataset: str,
+    model: str = "paper",
+    seeds: Sequence[int] = (0,),
+    *,
+    preset: str = "default",
+    settings: Mapping[str, Any] | None = None,
+    root: Path | None = None,
+    device: str | None = None,
+    progress: bool = True,
+) -> NodeEvaluation:
+    """Train, fit, explain and measure, once for each seed."""
+    explainer = RCExplainer(task="node", preset=preset, **(settings or {}))
+    accuracy: list[float] = []
+    shares: list[float] = []
+    results: list[NodeResult] = []
+    for seed in each_seed(seeds, dataset, progress):
+        data = load(dataset, root=root, seed=seed)
+        if data.task != "node" or not data.has_ground_truth:
+            raise RCExplainerError(f"{dataset} is not a node set with ground truth")
+        graph = data.graphs[0]
+        config = gnn_config(model, data.num_features, data.num_classes, "node")
+        trained = train_gnn(
+            config,
+            data.graphs,
+            data.split,
+            settings=training_settings(data.name),
+            seed=seed,
+            device=device,
+            progress=progress,
+        )
+        network = trained.model.cpu()
+        accuracy.append(trained.accuracy["test"])
+        seen, unseen = split_motifs(graph, seed)
+        fitted = explainer.fit(network, graph, index=seen, class_names=data.class_names, seed=seed, progress=progress)
+        shares.append(motif_flips(fitted.split, graph))
+        own = fitted.explain(graph, index=torch.cat([unseen, seen]), search="greedy")
+        shown = [one for one in own if isinstance(one, Explanation)]
+        results.append(_measure(seed, "rcexplainer", "unseen", shown[: len(unseen)], shares[-1]))
+        results.append(_measure(seed, "rcexplainer", "all", shown, shares[-1]))
+        few = unseen[torch.tensor(sample(len(unseen), REFERENCES, seed))]
+        for name, method in _references(network, graph, fitted, seed).items():
+            found = [one for one in method.explain(graph, index=few) if isinstance(one, Explanation)]
+            results.append(_measure(seed, name, f"unseen, {len(few)} of them", found, shares[-1]))
+    return NodeEvaluation(dataset, model, preset, dict(settings or {}), tuple(accuracy), tuple(shares), tuple(results))
+
+
+def _references(network: Any, graph: Data, fitted: FittedExplainer, seed: int) -> dict[str, FittedExplainer]:
+    methods = {"greedy": GreedyDeletion(0.1), "occlusion": Occlusion(), "random": Random(seed)}
+    return {name: method.fit(network, graph, task="node", hops=fitted.hops) for name, method in methods.items()}
+
+
+def _measure(seed: int, method: str, nodes: str, shown: list[Explanation], share: float) -> NodeResult:
+    sizes = [
+        len(one.units.of_edge[found.removed].unique())
+        for one in shown
+        if (found := one.counterfactual) is not None and found.flipped
+    ]
+    return NodeResult(
+        seed,
+        method,
+        nodes,
+        len(shown),
+        motif_auc(shown),
+        motif_accuracy(shown),
+        motif_auc(shown, "every"),
+        motif_accuracy(shown, "every"),
+        len(sizes) / len(shown),
+        float(median(sizes)) if sizes else float("nan"),
+        share,
+    )
+
+
+def motif_nodes(graph: Data) -> Tensor:
+    """All nodes that are part of a motif."""
+    return (graph.node_motif_id >= 0).nonzero().flatten()
+
+
+def split_motifs(graph: Data, seed: int) -> tuple[Tensor, Tensor]:
+    """The nodes of one half of the motifs, and of the other."""
+    nodes = motif_nodes(graph)
+    motifs = graph.node_motif_id[nodes].unique()
+    order = motifs[torch.randperm(len(motifs), generator=torch.Generator().manual_seed(seed))]
+    seen = torch.isin(graph.node_motif_id[nodes], order[: len(order) // 2])
+    return nodes[seen], nodes[~seen]
+
+
+@torch.no_grad()
+def motif_flips(split: SplitModel, graph: Data) -> float:
+    """The share of motif nodes whose prediction changes when the edges of their own motif are deleted."""
+
+    def predictions(of: Data) -> Tensor:
+        return split.log_probs(split.run(of).output).argmax(1)
+
+    before, flips = predictions(graph), torch.zeros(int(graph.num_nodes or 0), dtype=torch.bool)
+    for motif in graph.node_motif_id[motif_nodes(graph)].unique().tolist():
+        own = graph.node_motif_id == motif
+        left = delete_edges(graph, graph.edge_motif & (graph.edge_motif_id == motif))
+        flips[own] = (predictions(left) != before)[own]
+    return float(flips[motif_nodes(graph)].float().mean())

@@ -1,0 +1,54 @@
+"""Node sets at toy size: what is measured, on which nodes, and which networks count."""
+
+import pytest
+import torch
+
+from rcexplainer.datasets import load
+from rcexplainer.errors import RCExplainerError
+from rcexplainer.experiments import nodes
+from rcexplainer.experiments.nodes import NodeEvaluation, NodeResult, evaluate_nodes, motif_nodes, split_motifs
+from rcexplainer.gnn import TrainConfig
+
+
+@pytest.fixture(scope="module")
+def found() -> NodeEvaluation:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nodes, "training_settings", lambda name: TrainConfig(epochs=60, lr=0.02))
+        patch.setattr(nodes, "REFERENCES", 10)
+        return evaluate_nodes("tree-cycles", settings={"epochs": 2}, progress=False)
+
+
+def test_every_method_is_measured_on_unseen_nodes(found) -> None:
+    assert [one.method for one in found.results] == ["rcexplainer", "rcexplainer", "greedy", "occlusion", "random"]
+    unseen, everyone = found.results[:2]
+    assert (unseen.nodes, everyone.nodes) == ("unseen", "all")
+    assert unseen.count * 2 == everyone.count == len(motif_nodes(load("tree-cycles").graphs[0]))
+    for one in found.results:
+        for share in (one.auc, one.accuracy, one.auc_every, one.accuracy_every, one.flipped, one.motif_flips):
+            assert 0 <= share <= 1
+
+
+def test_no_motif_is_on_both_sides() -> None:
+    graph = load("tree-cycles").graphs[0]
+    seen, unseen = split_motifs(graph, seed=3)
+    ids = graph.node_motif_id
+    assert not torch.isin(ids[seen], ids[unseen]).any()
+    assert sorted([*seen.tolist(), *unseen.tolist()]) == motif_nodes(graph).tolist()
+
+
+def test_networks_that_do_not_use_the_motif_are_left_out_of_the_headline() -> None:
+    results = tuple(
+        NodeResult(seed, "rcexplainer", "unseen", 5, auc, auc, auc, auc, 1.0, 1.0, share)
+        for seed, auc, share in ((0, 0.9, 0.95), (1, 0.5, 0.2), (2, 1.0, 0.9))
+    )
+    found = NodeEvaluation("x", "paper", "default", {}, (1.0, 1.0, 1.0), (0.95, 0.2, 0.9), results)
+    (headline,) = found.means(headline=True)
+    assert (headline["networks"], headline["auc"]) == (2, "0.950 ± 0.071")
+    (everyone,) = found.means(headline=False)
+    assert (everyone["networks"], everyone["auc"]) == (3, "0.800 ± 0.265")
+    assert "2 of 3 networks" in found.tables()[-1][1]
+
+
+def test_a_graph_set_is_refused() -> None:
+    with pytest.raises(RCExplainerError, match="ba-2motifs is not a node set"):
+        evaluate_nodes("ba-2motifs", progress=False)
