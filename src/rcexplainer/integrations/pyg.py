@@ -8,11 +8,12 @@ explanation = explainer(x, edge_index, batch=batch)
 import logging
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 from torch_geometric.explain import Explanation as PyGExplanation
 from torch_geometric.explain.algorithm import ExplainerAlgorithm
-from torch_geometric.explain.config import MaskType, ModelMode, ModelTaskLevel
+from torch_geometric.explain.config import MaskType, ModelMode
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explaining import FittedExplainer
@@ -38,13 +39,20 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
         index: int | Tensor | None = None,
         **kwargs: Any,
     ) -> PyGExplanation:
-        """Scores in [0, 1] for the edges of one graph; the class explained is the one the model predicts."""
+        """Scores in [0, 1] for the edges of a graph, asked about it or about its node `index`.
+
+        The class explained is the one the model predicts.
+        """
         own = getattr(model, "_orig_mod", model)  # what torch.compile wraps
         if own is not self.fitted.split.model and fingerprint(own) != fingerprint(self.fitted.split.model):
             raise RCExplainerError(
                 f"the explainer was fitted for another {type(self.fitted.split.model).__name__}: "
                 "give PyG's Explainer the very model that was given to fit"
             )
+        if (index is None) != (self.fitted.split.task == "graph"):
+            raise RCExplainerError(f"the explainer was fitted for {self.fitted.split.task}s, got index {index!r}")
+        if index is not None and torch.as_tensor(index).numel() != 1:
+            raise RCExplainerError("one node is explained at a time here; fitted.explain takes many")
         batch = kwargs.pop("batch", None)
         if batch is not None and batch.numel() and int(batch.max()) > 0:
             graphs = int(batch.max()) + 1
@@ -52,18 +60,22 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
                 f"PyG explains one graph at a time, got a batch of {graphs}; fitted.explain takes lists"
             )
         values = {name: value for name, value in kwargs.items() if isinstance(value, Tensor)}
-        found = self.fitted.explain(Data(x=x, edge_index=edge_index, **values), search="none")
-        if target.numel() == 1 and int(target) != found.prediction:
-            log.warning("class %d is predicted and explained, not the target %d", found.prediction, int(target))
+        asked = None if index is None else int(index)
+        found = self.fitted.explain(Data(x=x, edge_index=edge_index, **values), index=asked, search="none")
+        wanted = target if index is None else target[index]
+        if wanted.numel() == 1 and int(wanted) != found.prediction:
+            log.warning("class %d is predicted and explained, not the target %d", found.prediction, int(wanted))
         return PyGExplanation(edge_mask=found.edge_scores.to(edge_index.device))
 
     def supports(self) -> bool:
-        """Edge masks of graph classifiers; each refusal is said, as PyG itself only says that there is one."""
+        """Edge masks of classifiers; each refusal is said, as PyG itself only says that there is one."""
+        task, level = self.fitted.split.task, self.model_config.task_level.value
         refusals = {
             "edge_mask_type must be 'object'": self.explainer_config.edge_mask_type != MaskType.object,
             "node_mask_type must be None: edges are explained": self.explainer_config.node_mask_type is not None,
             "mode must be a classification": self.model_config.mode == ModelMode.regression,
-            "task_level must be 'graph'": self.model_config.task_level != ModelTaskLevel.graph,
+            f"task_level must be {self.fitted.split.task!r}": self.model_config.task_level.value
+            != self.fitted.split.task,
         }
         for reason in (reason for reason, refused in refusals.items() if refused):
             log.error("RCExplainerAlgorithm: %s", reason)
