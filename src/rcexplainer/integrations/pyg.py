@@ -74,8 +74,7 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
             "edge_mask_type must be 'object'": self.explainer_config.edge_mask_type != MaskType.object,
             "node_mask_type must be None: edges are explained": self.explainer_config.node_mask_type is not None,
             "mode must be a classification": self.model_config.mode == ModelMode.regression,
-            f"task_level must be {self.fitted.split.task!r}": self.model_config.task_level.value
-            != self.fitted.split.task,
+            f"task_level must be {task!r}": level != task,
         }
         for reason in (reason for reason, refused in refusals.items() if refused):
             log.error("RCExplainerAlgorithm: %s", reason)
