@@ -1,8 +1,8 @@
 """The paper's case study (appendix C): what makes a graph this class and not that one?
 
 Three classes, each with two of three motifs, so that each pair of classes shares one. For every pair (i, j), on
-held-out graphs rightly predicted i and asked about j: the motif that i has and j lacks should get the scores, the shared one
-should not, and deleting it should lower p(i) and raise p(j).
+held-out graphs rightly predicted i and asked about j: the motif that i has and j lacks should get the scores, the
+shared one should not, and deleting it should lower p(i) and raise p(j).
 """
 
 from collections.abc import Mapping
