@@ -30,16 +30,16 @@ class RCConfig:
     score: Literal["share", "mask"] = "share"  # "mask": σ(f) as in the paper; "share": softmax over a graph's edges
 
     # The paper's losses (Eq. 7)
-    weight_regions: float = 0.0  # factor of all four terms; the paper: 15
-    weight_same: float = 0.1  # λ of L_same, 1 − λ of L_opp; the paper: .1 for graphs, .85 for nodes
+    weight_regions: float = 1.0  # factor of all four terms; the paper: 15
+    weight_same: float = 0.3  # λ of L_same, 1 − λ of L_opp; the paper: .1 for graphs, .85 for nodes
     weight_sparse: float = 0.0  # β; the paper: 6e-5 (Mutagenicity 6e-4, nodes .006), an edge counted twice
     target_size: float = 0.0  # only what the masks sum up to above this is penalised; the paper: 0
     sides: Literal["product", "softplus"] = "product"  # σ of products of two B as in the paper, or softplus of one
     weight_discrete: float = 0.0  # μ; the paper: .66
     warmup: float = 0.0  # share of the training over which μ grows to its value; the paper: none
     gate: Literal["sigmoid", "concrete", "budget"] = "budget"  # from logits to masks; the paper: sigmoid
-    temperature: float = 1.0  # of the gate at the start; the paper: 1, its code: .5
-    temperature_end: float = 1.0  # and at the end; the paper: 1, its code: 4.99
+    temperature: float = 0.5  # of the gate at the start; the paper: 1, its code: .5
+    temperature_end: float = 0.5  # and at the end; the paper: 1, its code: 4.99
 
     # What a search teaches; the paper has none of it
     weight_order: float = 1.0  # of the order in which greedy deletion leaves the region
@@ -50,7 +50,7 @@ class RCConfig:
     teacher_candidates: int = 64  # units of an instance among which it chooses: those that do most on their own
     teacher_limit: int = 4000  # instances the search is run on, at most
     teacher_tolerance: float = 0.01  # outside the region, units this close in probability go by their own effect
-    noise: float = 0.3  # the network reads copies with up to this share of edges and features changed
+    noise: float = 0.15  # the network reads copies with up to this share of edges and features changed
 
     # Training
     epochs: int = 100  # the paper: 600
@@ -120,6 +120,8 @@ _PAPER = RCConfig(
     weight_sparse=2 * 6e-5,  # ‖M‖₁ counts both directions of an edge
     weight_discrete=0.66,
     gate="sigmoid",
+    temperature=1.0,
+    temperature_end=1.0,
     weight_order=0.0,
     weight_effect=0.0,
     noise=0.0,

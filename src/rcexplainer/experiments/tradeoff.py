@@ -25,17 +25,19 @@ from rcexplainer.metrics import fidelity, robustness
 WITHIN = 0.02
 DEPTH = 0.3
 NOISE, K, NOISY = 0.1, 8, 100
-LOSSES: dict[str, Any] = {"weight_regions": 1.0, "weight_same": 0.3, "gate": "budget"}  # any-budget masks, Eq. 7–9
 ALONE: dict[str, Any] = {"weight_order": 0.0, "weight_effect": 0.0}
+SOFT: dict[str, Any] = {"temperature": 1.0, "temperature_end": 1.0}
 
 # Every idea with and without the others; what is not named is as in the preset.
 SETTINGS: dict[str, dict[str, Any]] = {
-    **{f"search as teacher, noise {noise:.1f}": {"noise": noise} for noise in (0.0, 0.1, 0.2, 0.3, 0.4, 0.6)},
-    "order alone": {"weight_effect": 0.0},
-    "own effects alone": {"weight_order": 0.0},
-    "any-budget masks, no teacher": {**LOSSES, **ALONE},
-    "any-budget masks, no teacher, no noise": {**LOSSES, **ALONE, "noise": 0.0},
-    "any-budget masks and teacher": LOSSES,
+    **{f"teacher, noise {noise}": {"weight_regions": 0.0, "noise": noise} for noise in (0.0, 0.1, 0.2, 0.3, 0.4, 0.6)},
+    "order alone, noise 0.3": {"weight_regions": 0.0, "weight_effect": 0.0, "noise": 0.3},
+    "own effects alone, noise 0.3": {"weight_regions": 0.0, "weight_order": 0.0, "noise": 0.3},
+    "any-budget masks alone, no noise": {**ALONE, **SOFT, "noise": 0.0},
+    "any-budget masks alone, noise 0.3": {**ALONE, **SOFT, "noise": 0.3},
+    **{f"teacher and soft masks, noise {noise}": {**SOFT, "noise": noise} for noise in (0.1, 0.15, 0.3)},
+    "teacher and masks, noise 0.1": {"noise": 0.1},
+    "default: teacher and masks, noise 0.15": {},
 }
 
 
