@@ -4,5 +4,16 @@ from rcexplainer.metrics.fidelity import Fidelity, fidelity
 from rcexplainer.metrics.motif import motif_accuracy, motif_auc
 from rcexplainer.metrics.noise import perturb
 from rcexplainer.metrics.robustness import Robustness, robustness
+from rcexplainer.metrics.timing import ExplainTime, explain_time
 
-__all__ = ["Fidelity", "Robustness", "fidelity", "motif_accuracy", "motif_auc", "perturb", "robustness"]
+__all__ = [
+    "ExplainTime",
+    "Fidelity",
+    "Robustness",
+    "explain_time",
+    "fidelity",
+    "motif_accuracy",
+    "motif_auc",
+    "perturb",
+    "robustness",
+]
