@@ -34,9 +34,7 @@ def explain_time(fitted: FittedExplainer, graphs: Sequence[Data], *, search: Sea
     """Explain every graph by itself, then all of them together."""
     if len(graphs) < 2:
         raise RCExplainerError(f"explain_time needs at least two graphs, the first warms up; got {len(graphs)}")
-    singles: list[float] = []
-    for graph in graphs:
-        singles.append(_seconds(fitted, [graph], search))
+    singles = [_seconds(fitted, [graph], search) for graph in graphs]
     cold, warm = singles[0], torch.tensor(singles[1:], dtype=torch.double)
     together = _seconds(fitted, list(graphs), search) / len(graphs)
     middle, high = torch.quantile(warm, torch.tensor([0.5, 0.95], dtype=torch.double)).tolist()
