@@ -14,10 +14,11 @@ from torch_geometric.data import Batch, Data, HeteroData
 
 from rcexplainer.core.counterfactual import Found, Question, greedy_search, prefix_search
 from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
-from rcexplainer.explanation import Counterfactual, Explanation, Failure
+from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.split import SplitModel, check_devices
 from rcexplainer.graphs import Graphs, Kind, attributes, check_graph, iter_graphs
+from rcexplainer.packing import pack
 from rcexplainer.tasks.questions import Asked, Index, NodeQuestions, node_index
 
 Search = Literal["none", "prefix", "greedy"]
@@ -234,7 +235,7 @@ class FittedExplainer:
                 mask = torch.cat(inside).to(scores.device)
                 allowed[units.of_edge[~mask & (units.of_edge >= 0)]] = False  # a unit may go if all its edges may
             found = SEARCHES[search](Question(units.ptr, instances.log_probs, labels, target), scores, allowed)
-        return self._pack(asked, instances, log_probs, scores, found)
+        return pack(asked, instances, log_probs, scores, found, self.class_names)
 
     def _unsound(self, log_probs: Tensor, labels: Tensor, target: int | None) -> dict[int, Exception]:
         """The instances for which there is no explanation, and why."""
@@ -248,46 +249,6 @@ class FittedExplainer:
             elif label == target:
                 errors[place] = GraphError(f"class {target} is what is predicted already: choose another target_class")
         return errors
-
-    def _pack(
-        self, asked: list[Asked], instances: Instances, log_probs: Tensor, scores: Tensor, found: Found | None
-    ) -> list[Explanation]:
-        """Detached results on the CPU, one per instance."""
-        units = instances.units
-        sizes = [one.instance.num_edges for one in asked]
-        scores_of = units.to_edges(scores, 0.0).cpu().split(sizes)
-        probabilities = log_probs.exp().cpu()
-        on_cpu = _OnCpu()
-        cases: Sequence[Counterfactual | None] = [None] * len(asked)
-        if found is not None:
-            after = instances.log_probs(instances.everything, found.removed).exp().cpu()
-            removed = [mask.nonzero().flatten() for mask in units.to_edges(found.removed, False).cpu().split(sizes)]
-            flipped, minimal = found.flipped.tolist(), found.minimal.tolist()
-            cases = [
-                Counterfactual(
-                    on_cpu(one.graph),
-                    removed[i] if one.edge_ids is None else one.edge_ids[removed[i]],
-                    int(after[i].argmax()),
-                    after[i],
-                    flipped[i],
-                    minimal[i],
-                )
-                for i, one in enumerate(asked)
-            ]
-        return [
-            Explanation(
-                on_cpu(one.graph),
-                scores_of[i],
-                int(probabilities[i].argmax()),
-                probabilities[i],
-                self.class_names,
-                cases[i],
-                one.index,
-                None if one.edge_ids is None else on_cpu(one.instance),
-                one.edge_ids,
-            )
-            for i, one in enumerate(asked)
-        ]
 
 
 class _Unsound(Exception):  # noqa: N818  never leaves this file
@@ -307,18 +268,6 @@ def _each(graphs: Graphs) -> Iterator[Data | Exception]:
             yield from list(iter_graphs(item))
         except GraphError as error:
             yield error
-
-
-class _OnCpu:
-    """Graphs on the CPU, each moved once: many instances may share one."""
-
-    def __init__(self) -> None:
-        self.moved: dict[int, Data] = {}
-
-    def __call__(self, graph: Data) -> Data:
-        if graph.edge_index.device.type == "cpu":
-            return graph
-        return self.moved.setdefault(id(graph), copy(graph).cpu())
 
 
 def _masks(candidates: Tensor | Sequence[Tensor], chunk: Sequence[object], start: int) -> list[Tensor]:

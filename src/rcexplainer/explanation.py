@@ -116,12 +116,19 @@ class Explanation:
             raise RCExplainerError(f"a sparsity is a share from 0 to 1, got {sparsity}")
         return self.top(max(1, round((1 - sparsity) * len(self.units))))
 
+    @property
+    def removed_units(self) -> Tensor:
+        """The units that the counterfactual takes away; none without one."""
+        if self.counterfactual is None:
+            return torch.empty(0, dtype=torch.long)
+        return self.units.of_edge[self.counterfactual.columns].unique()
+
     def __repr__(self) -> str:
         name = self.class_names[self.prediction] if self.class_names else str(self.prediction)
         parts = [f"{name} ({float(self.probabilities[self.prediction]):.2f})", f"{len(self.units)} edges"]
         if (found := self.counterfactual) is not None:
             other = self.class_names[found.prediction] if self.class_names else str(found.prediction)
-            count = len(self.units.of_edge[found.removed].unique())
+            count = len(self.removed_units)
             changed = f"→ {other} without {count}" if found.flipped else f"still {other} without {count}"
             parts.append(changed + (" (minimal)" if found.minimal else ""))
         return f"Explanation({', '.join(parts)})"

@@ -20,6 +20,7 @@ from rcexplainer import __version__
 from rcexplainer.config import RCConfig
 from rcexplainer.core.calibration import Calibration
 from rcexplainer.core.mask_net import ConcatGate, EdgeMaskNet, FactorisedGate
+from rcexplainer.core.named import named, part
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.teacher import log_softmax
 from rcexplainer.core.training import Epoch
@@ -113,15 +114,15 @@ class FittedRCExplainer(FittedExplainer):
     def save(self, path: str | Path) -> Path:
         """Write the explainer to one file; `rcexplainer.load(path, model)` reads it."""
         tensors = {
-            **_named("net", self.scores.net.state_dict()),
-            **_named("regions", self.regions.state()),
+            **named("net", self.scores.net.state_dict()),
+            **named("regions", self.regions.state()),
             "calibration.threshold": self.scores.calibration.threshold,
             "calibration.scale": self.scores.calibration.scale,
             "answers": self.split.run(list(self.probes)).output,
         }
         for number, graph in enumerate(self.probes):
             values = {key: value for key, value in graph.to_dict().items() if isinstance(value, Tensor)}
-            tensors |= _named(f"probe.{number}", values)
+            tensors |= named(f"probe.{number}", values)
         about = {
             "version": __version__,
             "torch": torch.__version__,
@@ -166,10 +167,10 @@ def _load(
     _check_fingerprint(path, about["fingerprint"], fingerprint(model))
     device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
     tensors = {name: tensor.to(device) for name, tensor in tensors.items()}
-    probes = tuple(Data(**_part(f"probe.{number}", tensors)) for number in range(about["probes"]))
+    probes = tuple(Data(**part(f"probe.{number}", tensors)) for number in range(about["probes"]))
     split = split_model(model, list(probes), about["head"], forward, about["task"], about["output"])
     _check_answers(path, about["model"], tensors["answers"], split.run(list(probes)).output, type(model).__name__)
-    weights = _part("net", tensors)
+    weights = part("net", tensors)
     widths = len(weights["node_mean"]), len(weights["instance_mean"])
     asked = questions(split.num_classes, about["targets"] != [None])
     net = EdgeMaskNet(NETWORKS[config.network](*widths, asked, config.hidden), *widths)
@@ -178,7 +179,7 @@ def _load(
         net.load_state_dict(weights)
     except RuntimeError as error:
         raise CheckpointError(f"{path} was written by version {about['version']}, this is {__version__}") from error
-    calibration = Calibration(**_part("calibration", tensors))
+    calibration = Calibration(**part("calibration", tensors))
     return FittedRCExplainer(
         split=split,
         scores=MaskScores(net.eval(), calibration, config, about["targets"] != [None]),
@@ -188,7 +189,7 @@ def _load(
         hops=about["hops"],
         targets=tuple(about["targets"]),
         config=config,
-        regions=Regions.from_state(_part("regions", tensors)),
+        regions=Regions.from_state(part("regions", tensors)),
         probes=probes,
     )
 
@@ -229,12 +230,3 @@ def _check_answers(path: Path, name: str, saved: Tensor, given: Tensor, own: str
             f"{path} was fitted for another GNN ({name}): this {own} has the same weights and answers differently on "
             f"the graphs saved with it, by {worst:.2g} of what it says"
         )
-
-
-def _named(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {f"{prefix}.{name}": tensor for name, tensor in tensors.items()}
-
-
-def _part(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    start = f"{prefix}."
-    return {name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}

@@ -13,6 +13,7 @@ from typing import Any
 from torch import Tensor
 from torch_geometric.data import Data
 
+from rcexplainer.core.named import named, part
 from rcexplainer.errors import CheckpointError
 from rcexplainer.files import read_tensors, write_tensors
 
@@ -43,9 +44,7 @@ class FitFile:
                 "give another path, or delete it to start anew"
             )
         for name, text in json.loads(header["texts"]).items():
-            start = f"{name}/"
-            own = {key.removeprefix(start): value for key, value in tensors.items() if key.startswith(start)}
-            self.parts[name] = own, text
+            self.parts[name] = part(name, tensors), text
 
     def get(self, name: str) -> tuple[dict[str, Tensor], str] | None:
         """What was put there under this name, if anything was."""
@@ -58,8 +57,10 @@ class FitFile:
         self.parts[name] = tensors, text
         if not at_once and time.monotonic() - self.written < self.every:
             return
-        everything = {f"{part}/{key}": value for part, (own, _) in self.parts.items() for key, value in own.items()}
-        texts = {part: text for part, (_, text) in self.parts.items()}
+        everything: dict[str, Tensor] = {}
+        for title, (own, _) in self.parts.items():
+            everything |= named(title, own)
+        texts = {title: text for title, (_, text) in self.parts.items()}
         header = {"format": FORMAT, "run": json.dumps(self.run), "texts": json.dumps(texts)}
         write_tensors(self.path, everything, header)
         self.written = time.monotonic()

@@ -1,7 +1,7 @@
 """The case study at toy size, and its motifs by hand."""
 
 from rcexplainer.datasets import load
-from rcexplainer.experiments import case_study as module
+from rcexplainer.experiments import running
 from rcexplainer.experiments.case_study import MOTIFS, case_study
 from rcexplainer.gnn import TrainConfig
 
@@ -14,8 +14,8 @@ def test_the_motifs_of_each_class_are_those_of_the_dataset() -> None:
 
 
 def test_every_pair_of_classes_is_measured(monkeypatch) -> None:
-    monkeypatch.setattr(module, "load", lambda name, seed: load(name, seed=seed, num_graphs=150))
-    monkeypatch.setattr(module, "training_settings", lambda name: TrainConfig(epochs=60, lr=0.02, patience=60))
+    monkeypatch.setattr(running, "load", lambda name, root, seed: load(name, root, seed, num_graphs=150))
+    monkeypatch.setattr(running, "training_settings", lambda name: TrainConfig(epochs=60, lr=0.02, patience=60))
     found = case_study(settings={"epochs": 3}, progress=False)
     assert all(pair.own != pair.other for pair in found.pairs)
     assert len(found.pairs) in (2, 4, 6)  # two for every class that is predicted at all

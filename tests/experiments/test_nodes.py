@@ -5,7 +5,7 @@ import torch
 
 from rcexplainer.datasets import load
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.experiments import nodes
+from rcexplainer.experiments import nodes, running
 from rcexplainer.experiments.nodes import NodeEvaluation, NodeResult, evaluate_nodes, motif_nodes, split_motifs
 from rcexplainer.gnn import TrainConfig
 
@@ -13,7 +13,7 @@ from rcexplainer.gnn import TrainConfig
 @pytest.fixture(scope="module")
 def found() -> NodeEvaluation:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nodes, "training_settings", lambda name: TrainConfig(epochs=60, lr=0.02))
+        patch.setattr(running, "training_settings", lambda name: TrainConfig(epochs=60, lr=0.02))
         patch.setattr(nodes, "REFERENCES", 10)
         return evaluate_nodes("tree-cycles", settings={"epochs": 2}, progress=False)
 
@@ -50,5 +50,5 @@ def test_networks_that_do_not_use_the_motif_are_left_out_of_the_headline() -> No
 
 
 def test_a_graph_set_is_refused() -> None:
-    with pytest.raises(RCExplainerError, match="ba-2motifs is not a node set"):
+    with pytest.raises(RCExplainerError, match="ba-2motifs is a graph set: this is for node sets"):
         evaluate_nodes("ba-2motifs", progress=False)

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 import torch
 from torch import Tensor, nn
 
+from rcexplainer.core.named import named, part
 from rcexplainer.core.objectives import Terms
 
 Loss = Callable[[Tensor, float], Terms]
@@ -90,10 +91,10 @@ class Training:
         number, ids = len(self.history), self.train_ids
         shuffled = ids[torch.randperm(len(ids), generator=self.generator).to(ids.device)]
         batches = torch.split(shuffled, self.schedule.batch_size)
-        for place, part in enumerate(batches):
+        for place, some in enumerate(batches):
             progress = (number + place / len(batches)) / self.schedule.epochs
-            for name, value in self._step(part, progress).items():
-                sums[name] = sums.get(name, 0.0) + value * len(part) / len(ids)
+            for name, value in self._step(some, progress).items():
+                sums[name] = sums.get(name, 0.0) + value * len(some) / len(ids)
         self.net.eval()
         val = self.validate()
         improved = val < self.best_val
@@ -115,19 +116,18 @@ class Training:
 
     def state(self) -> tuple[dict[str, Tensor], str]:
         """Everything needed to go on, as plain tensors and a line of JSON."""
-        tensors = {f"net.{name}": value for name, value in self.net.state_dict().items()}
-        tensors |= {f"best.{name}": value for name, value in self.best.items()}
+        tensors = named("net", self.net.state_dict()) | named("best", self.best)
         for number, moments in self.optimizer.state_dict()["state"].items():
-            tensors |= {f"adam.{number}.{name}": value for name, value in moments.items()}
+            tensors |= named(f"adam.{number}", moments)
         tensors["generator"] = self.generator.get_state()
         return tensors, json.dumps([asdict(epoch) for epoch in self.history])
 
     def restore(self, tensors: dict[str, Tensor], history: str) -> None:
         """Go on from what `state` gave."""
-        self.net.load_state_dict(_part("net.", tensors))
-        self.best = {name: value.to(self.train_ids.device) for name, value in _part("best.", tensors).items()}
+        self.net.load_state_dict(part("net", tensors))
+        self.best = {name: value.to(self.train_ids.device) for name, value in part("best", tensors).items()}
         moments: dict[int, dict[str, Tensor]] = {}
-        for name, value in _part("adam.", tensors).items():
+        for name, value in part("adam", tensors).items():
             number, key = name.split(".")
             moments.setdefault(int(number), {})[key] = value
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": moments})
@@ -136,7 +136,3 @@ class Training:
         best = [epoch for epoch in self.history if epoch.best]
         if best:
             self.best_val, self.best_epoch = best[-1].val, best[-1].number
-
-
-def _part(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}

@@ -12,12 +12,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rcexplainer.datasets import GraphDataset, load
-from rcexplainer.experiments.accuracy import training_settings, versions
+from rcexplainer.datasets import GraphDataset
+from rcexplainer.experiments.accuracy import versions
+from rcexplainer.experiments.running import trained_gnn
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.explanation import Explanation
 from rcexplainer.fitted import FittedRCExplainer
-from rcexplainer.gnn import delete_edges, gnn_config, train_gnn
+from rcexplainer.gnn import delete_edges
 from rcexplainer.metrics.motif import auc
 
 MOTIFS = ((0, 1), (1, 2), (0, 2))  # the kinds of motif of each class of `three-motifs`
@@ -67,11 +68,7 @@ class CaseStudy:
 def case_study(seed: int = 0, *, settings: Mapping[str, Any] | None = None, progress: bool = True) -> CaseStudy:
     """One network, one explainer conditioned on the other class, all pairs of classes."""
     explainer = RCExplainer(target_class="each", **(settings or {}))
-    data = load("three-motifs", seed=seed)
-    config = gnn_config("paper", data.num_features, data.num_classes)
-    trained = train_gnn(
-        config, data.graphs, data.split, settings=training_settings(data.name), seed=seed, progress=progress
-    )
+    data, trained = trained_gnn("three-motifs", "paper", seed, progress=progress)
     fitted = explainer.fit(
         trained.model,
         data.subset("train"),

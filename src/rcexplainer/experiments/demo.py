@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rcexplainer.datasets import GraphDataset, load
-from rcexplainer.experiments.explaining import edge_labels, explanation_record, likely, removed_units
+from rcexplainer.experiments.explaining import edge_labels, explanation_record, likely
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn import TrainConfig, TrainedGNN, gnn_config, train_gnn
@@ -71,7 +71,7 @@ class Demo:
 
 def removed_bonds(explanation: Explanation, atoms: tuple[str, ...]) -> list[str]:
     """The bonds a counterfactual takes away, by the names of their atoms, such as `c5–N7`."""
-    return edge_labels(explanation, removed_units(explanation), atoms)
+    return edge_labels(explanation, explanation.removed_units, atoms)
 
 
 def run_demo(seed: int = 0, progress: bool = True) -> Demo:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast, get_args
 
-import torch
 from torch import Tensor
 
 from rcexplainer.datasets import GraphDataset
@@ -59,7 +58,7 @@ class ExplainReport:
         if (found := one.counterfactual) is None:
             return row
         return row | {
-            "without": _few(edge_labels(one, removed_units(one), self.data.node_names)),
+            "without": _few(edge_labels(one, one.removed_units, self.data.node_names)),
             "then": likely(self.data.class_names, found.prediction, found.probabilities),
             "flipped": found.flipped,
             "minimal": found.minimal,
@@ -113,7 +112,7 @@ def explanation_record(one: Explanation, data: GraphDataset) -> dict[str, Any]:
         "counterfactual": None,
     }
     if (found := one.counterfactual) is not None:
-        gone = removed_units(one)
+        gone = one.removed_units
         record["counterfactual"] = {
             "removed": one.units.pair[:, gone].T.tolist(),
             "names": edge_labels(one, gone, data.node_names),
@@ -123,12 +122,6 @@ def explanation_record(one: Explanation, data: GraphDataset) -> dict[str, Any]:
             "minimal": found.minimal,
         }
     return record
-
-
-def removed_units(one: Explanation) -> Tensor:
-    """The units a counterfactual takes away."""
-    found = one.counterfactual
-    return torch.empty(0, dtype=torch.long) if found is None else torch.unique(one.units.of_edge[found.removed])
 
 
 def edge_labels(one: Explanation, units: Tensor, node_names: Sequence[str]) -> list[str]:

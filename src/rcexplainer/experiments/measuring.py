@@ -55,7 +55,7 @@ def flips_without(split: SplitModel, ones: Sequence[Explanation], removed: Seque
 def counterfactuals(split: SplitModel, ones: Sequence[Explanation]) -> Counterfactuals:
     """How many flip, how small they are, and whether that is true."""
     turned = [one for one in ones if one.counterfactual is not None and one.counterfactual.flipped]
-    sizes = [size for one in turned if (size := removed_count(one)) <= WITHIN * len(one.units)]
+    sizes = [size for one in turned if (size := len(one.removed_units)) <= WITHIN * len(one.units)]
     claimed = [one for one in turned if one.counterfactual is not None and one.counterfactual.minimal]
     sample = claimed[:: max(1, len(claimed) // VERIFIED)][:VERIFIED]
     return Counterfactuals(
@@ -66,17 +66,11 @@ def counterfactuals(split: SplitModel, ones: Sequence[Explanation]) -> Counterfa
     )
 
 
-def removed_count(one: Explanation) -> int:
-    """How many units the counterfactual takes away."""
-    assert one.counterfactual is not None  # a search was asked for
-    return len(one.units.of_edge[one.counterfactual.removed].unique())
-
-
 def is_minimal(split: SplitModel, one: Explanation) -> bool:
     """Ask the model: without the removed units it predicts another class, with any one of them put back it does not."""
     assert one.counterfactual is not None  # a search was asked for
     removed = one.counterfactual.removed
-    back = [removed & (one.units.of_edge != unit) for unit in one.units.of_edge[removed].unique().tolist()]
+    back = [removed & (one.units.of_edge != unit) for unit in one.removed_units.tolist()]
     flips = flips_without(split, [one] * (1 + len(back)), [removed, *back]).tolist()
     return flips[0] and not any(flips[1:])
 

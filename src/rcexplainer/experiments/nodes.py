@@ -16,14 +16,12 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from rcexplainer.baselines import GreedyDeletion, Occlusion, Random
-from rcexplainer.datasets import load
-from rcexplainer.errors import RCExplainerError
-from rcexplainer.experiments.accuracy import training_settings, versions
-from rcexplainer.experiments.running import each_seed, sample
+from rcexplainer.experiments.accuracy import versions
+from rcexplainer.experiments.running import each_seed, sample, trained_gnn
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.explaining import FittedExplainer
 from rcexplainer.explanation import Explanation
-from rcexplainer.gnn import SplitModel, delete_edges, gnn_config, train_gnn
+from rcexplainer.gnn import SplitModel, delete_edges
 from rcexplainer.metrics import motif_accuracy, motif_auc
 
 USES_MOTIF = 0.9  # a network counts if so many of its motif nodes flip when their motif is deleted
@@ -107,20 +105,8 @@ def evaluate_nodes(
     shares: list[float] = []
     results: list[NodeResult] = []
     for seed in each_seed(seeds, dataset, progress):
-        data = load(dataset, root=root, seed=seed)
-        if data.task != "node" or not data.has_ground_truth:
-            raise RCExplainerError(f"{dataset} is not a node set with ground truth")
+        data, trained = trained_gnn(dataset, model, seed, root=root, device=device, progress=progress, task="node")
         graph = data.graphs[0]
-        config = gnn_config(model, data.num_features, data.num_classes, "node")
-        trained = train_gnn(
-            config,
-            data.graphs,
-            data.split,
-            settings=training_settings(data.name),
-            seed=seed,
-            device=device,
-            progress=progress,
-        )
         network = trained.model.cpu()
         accuracy.append(trained.accuracy["test"])
         seen, unseen = split_motifs(graph, seed)
@@ -143,11 +129,7 @@ def _references(network: Any, graph: Data, fitted: FittedExplainer, seed: int) -
 
 
 def _measure(seed: int, method: str, nodes: str, shown: list[Explanation], share: float) -> NodeResult:
-    sizes = [
-        len(one.units.of_edge[found.removed].unique())
-        for one in shown
-        if (found := one.counterfactual) is not None and found.flipped
-    ]
+    sizes = [len(one.removed_units) for one in shown if (found := one.counterfactual) is not None and found.flipped]
     return NodeResult(
         seed,
         method,

@@ -29,13 +29,20 @@ def each_seed(seeds: Sequence[int], dataset: str, progress: bool) -> Iterable[in
 
 
 def trained_gnn(
-    dataset: str, model: str, seed: int, *, root: Path | None, device: str | None, progress: bool
+    dataset: str,
+    model: str,
+    seed: int,
+    *,
+    root: Path | None = None,
+    device: str | None = None,
+    progress: bool = True,
+    task: str = "graph",
 ) -> tuple[GraphDataset, TrainedGNN]:
-    """The dataset as this seed splits it, and a network trained on its training graphs."""
+    """The dataset as this seed splits it, and a network trained on its training instances."""
     data = load(dataset, root=root, seed=seed)
-    if data.task != "graph":
-        raise RCExplainerError(f"{dataset} is a node set: evaluate does graph classification so far")
-    config = gnn_config(model, data.num_features, data.num_classes)
+    if data.task != task:
+        raise RCExplainerError(f"{dataset} is a {data.task} set: this is for {task} sets")
+    config = gnn_config(model, data.num_features, data.num_classes, data.task)
     settings = training_settings(data.name)
     return data, train_gnn(
         config, data.graphs, data.split, settings=settings, seed=seed, device=device, progress=progress

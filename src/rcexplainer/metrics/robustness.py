@@ -139,7 +139,7 @@ def jaccard(clean: Explanation, noisy: Explanation) -> float:
     for one in (clean, noisy):
         if one.counterfactual is None or not one.counterfactual.flipped:
             return float("nan")
-        removed.append(set(_codes(one)[one.units.of_edge[one.counterfactual.removed].unique()].tolist()))
+        removed.append(set(_codes(one)[one.removed_units].tolist()))
     return len(removed[0] & removed[1]) / len(removed[0] | removed[1])
 
 

@@ -1,0 +1,70 @@
+"""From tensors over a whole batch to results: one detached `Explanation` on the CPU for every instance."""
+
+from collections.abc import Sequence
+from copy import copy
+
+from torch import Tensor
+from torch_geometric.data import Data
+
+from rcexplainer.core.counterfactual import Found
+from rcexplainer.explanation import Counterfactual, Explanation
+from rcexplainer.gnn.instances import Instances
+from rcexplainer.tasks.questions import Asked
+
+
+def pack(
+    asked: list[Asked],
+    instances: Instances,
+    log_probs: Tensor,
+    scores: Tensor,
+    found: Found | None,
+    class_names: tuple[str, ...],
+) -> list[Explanation]:
+    """Detached results on the CPU, one per instance."""
+    units = instances.units
+    sizes = [one.instance.num_edges for one in asked]
+    scores_of = units.to_edges(scores, 0.0).cpu().split(sizes)
+    probabilities = log_probs.exp().cpu()
+    on_cpu = _OnCpu()
+    cases: Sequence[Counterfactual | None] = [None] * len(asked)
+    if found is not None:
+        after = instances.log_probs(instances.everything, found.removed).exp().cpu()
+        removed = [mask.nonzero().flatten() for mask in units.to_edges(found.removed, False).cpu().split(sizes)]
+        flipped, minimal = found.flipped.tolist(), found.minimal.tolist()
+        cases = [
+            Counterfactual(
+                on_cpu(one.graph),
+                removed[i] if one.edge_ids is None else one.edge_ids[removed[i]],
+                int(after[i].argmax()),
+                after[i],
+                flipped[i],
+                minimal[i],
+            )
+            for i, one in enumerate(asked)
+        ]
+    return [
+        Explanation(
+            on_cpu(one.graph),
+            scores_of[i],
+            int(probabilities[i].argmax()),
+            probabilities[i],
+            class_names,
+            cases[i],
+            one.index,
+            None if one.edge_ids is None else on_cpu(one.instance),
+            one.edge_ids,
+        )
+        for i, one in enumerate(asked)
+    ]
+
+
+class _OnCpu:
+    """Graphs on the CPU, each moved once: many instances may share one."""
+
+    def __init__(self) -> None:
+        self.moved: dict[int, Data] = {}
+
+    def __call__(self, graph: Data) -> Data:
+        if graph.edge_index.device.type == "cpu":
+            return graph
+        return self.moved.setdefault(id(graph), copy(graph).cpu())
