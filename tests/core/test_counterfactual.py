@@ -117,6 +117,15 @@ def test_greedy_takes_a_copy_that_flips_before_one_that_drops_more() -> None:
     assert found.minimal.item()
 
 
+def test_among_copies_that_flip_the_largest_drop_decides() -> None:
+    """However small the difference is beside what sets flips apart."""
+
+    def value(removed: Removed) -> float:
+        return 0.9 if not removed & {1, 2, 3} else {1: 0.201, 2: 0.2, 3: 0.202}[min(removed & {1, 2, 3})]
+
+    assert ask(6, value, greedy_search, max_share=0.0) == ({2}, True, True)
+
+
 def test_greedy_without_a_flip_never_returns_less_than_the_best_prefix() -> None:
     def value(removed: Removed) -> float:
         return 0.6 if removed == {0} else 0.9
@@ -228,7 +237,7 @@ def cases(draw) -> tuple[SetFunctions, Question, list[float], list[bool]]:
     classes = draw(st.integers(2, 3))
     model = SetFunctions(sizes, draw(st.integers(0, 2**16)), classes, levels=draw(st.sampled_from([3, 6, 2**10])))
     plain = model.at
-    # Towards class 0, so that flips are rare enough, and never a tie between classes. Exact in float32, also at −10⁶.
+    # Towards class 0, so that flips are rare enough, and never a tie between classes. Exact in float32.
     tilt = draw(st.sampled_from([0, 0.5, 2]))
     model.at = lambda i, s: [
         v / (1 if model.levels < 9 else 512) + (c == 0) * tilt + c / 16 for c, v in enumerate(plain(i, s))

@@ -99,10 +99,11 @@ def _greedy_from(
     if not int(steps.sum()):
         return state, flipped
 
-    # A copy that flips has no larger value to offer than one that does not, so it is taken as soon as there is one.
+    # A copy that flips comes before any that does not, and among these the drop decides: in double precision,
+    # where a million more or less leaves the digits of a log-probability alone.
     def value(instance: Tensor, removed: Tensor) -> Tensor:
         log_probs = question.log_probs(instance, removed)
-        return question.drop(log_probs, instance) - 1e6 * question.flips(log_probs, instance)
+        return question.drop(log_probs, instance).double() - 1e6 * question.flips(log_probs, instance)
 
     path = greedy(question.ptr, value, options, steps, state)
     start = value(torch.arange(len(flipped), device=state.device), state)

@@ -69,7 +69,7 @@ def greedy(
     state = torch.zeros_like(allowed) if state is None else state.clone()
     most = int(steps.max()) if len(steps) else 0
     units = torch.full((len(steps), most), -1, device=ptr.device)
-    values = torch.full((len(steps), most), torch.nan, device=ptr.device)
+    values = torch.full((len(steps), most), torch.nan, dtype=torch.double, device=ptr.device)
     for step in range(most):
         options = (allowed & ~state & (steps > step)[owner]).nonzero().squeeze(1)
         if not len(options):
