@@ -1,5 +1,6 @@
 """Methods to compare with, all with the explainer's own interface: `fit(model, graphs)` then `explain(graphs)`."""
 
+from rcexplainer.baselines.method import Method
 from rcexplainer.baselines.searching import GreedyDeletion, Occlusion, Random
 
-__all__ = ["GreedyDeletion", "Occlusion", "Random"]
+__all__ = ["GreedyDeletion", "Method", "Occlusion", "Random"]

@@ -7,47 +7,16 @@
 c is the predicted class. None of them is trained: `fit` only looks at the model.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
+from rcexplainer.baselines.method import Method
 from rcexplainer.core.search import greedy
-from rcexplainer.explaining import FittedExplainer
 from rcexplainer.gnn.instances import Instances, single_effects
-from rcexplainer.gnn.split import split_model
-from rcexplainer.graphs import Graphs, Kind, as_graphs
-from rcexplainer.tasks.receptive import receptive_hops
 
 
-class _Untrained(ABC):
-    """A method that is its scores."""
-
-    @abstractmethod
-    def scores(self, instances: Instances, labels: Tensor) -> Tensor:
-        """One score in [0, 1] per unit of these instances, which are predicted as `labels`."""
-
-    def fit(
-        self,
-        model: nn.Module,
-        graphs: Graphs,
-        *,
-        class_names: Sequence[str] | None = None,
-        hops: int | None = None,
-        **split: Any,
-    ) -> FittedExplainer:
-        """Look at the model on these graphs; `split` are the arguments of `split_model`, among them `task="node"`, for
-        which `hops` says how far computation graphs reach (left out, it is measured)."""
-        found = as_graphs(graphs)
-        apart = split_model(model, found, **split)
-        far = 0 if apart.task == "graph" else hops or receptive_hops(apart, found[0])
-        return FittedExplainer(apart, self.scores, Kind.of(found[0]), tuple(class_names or ()), hops=far)
-
-
-class Random(_Untrained):
+class Random(Method):
     """The same numbers for the same graph, alone and in any batch: they follow from its edges and the seed."""
 
     def __init__(self, seed: int = 0) -> None:
@@ -67,12 +36,12 @@ class Random(_Untrained):
         return torch.from_numpy(np.concatenate(draws)).to(units.owner.device, torch.float)
 
 
-class Occlusion(_Untrained):
+class Occlusion(Method):
     def scores(self, instances: Instances, labels: Tensor) -> Tensor:
         return (single_effects(instances, labels) + 1) / 2  # a drop lies in [−1, 1], a score in [0, 1]
 
 
-class GreedyDeletion(_Untrained):
+class GreedyDeletion(Method):
     """`depth`: the share of the units that is ordered; the others follow with score 0."""
 
     def __init__(self, depth: float = 0.3) -> None:

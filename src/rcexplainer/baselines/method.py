@@ -1,0 +1,65 @@
+"""What every method here has: `fit(model, graphs)`, which returns an explainer with `explain`.
+
+A method is one function, `scores(instances, labels)`: a number in [0, 1] for every unit that can be deleted. One that
+has to be trained first returns it from `learn`. Checking the input, batching, searching for counterfactuals and packing
+results are the explainer's own (`rcexplainer.explaining`), so they are the same for all.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from torch import Tensor, nn
+
+from rcexplainer.explaining import FittedExplainer
+from rcexplainer.gnn.instances import Instances
+from rcexplainer.gnn.split import split_model
+from rcexplainer.graphs import Graphs, Kind, as_graphs
+from rcexplainer.tasks.questions import Index, NodeQuestions, node_index
+from rcexplainer.tasks.receptive import receptive_hops
+
+Scores = Callable[[Instances, Tensor], Tensor]
+
+
+class Method(ABC):
+    """A method that is its scores."""
+
+    @abstractmethod
+    def scores(self, instances: Instances, labels: Tensor) -> Tensor:
+        """One score in [0, 1] per unit of these instances, which are predicted as `labels`."""
+
+    def learn(self, training: Callable[[], Instances], seed: int, progress: bool) -> Scores:
+        """The scores after training on instances that are made when they are asked for. By default nothing is learned:
+        `scores` will do."""
+        return self.scores
+
+    def fit(
+        self,
+        model: nn.Module,
+        graphs: Graphs,
+        *,
+        index: Index | None = None,
+        class_names: Sequence[str] | None = None,
+        hops: int | None = None,
+        seed: int = 0,
+        progress: bool = True,
+        **split: Any,
+    ) -> FittedExplainer:
+        """Look at the model on these graphs, and learn from them (of nodes: from those in `index`) what is to learn.
+
+        `split` are the arguments of `split_model`, among them `task="node"`, for which `hops` says how far computation
+        graphs reach (left out, it is measured).
+        """
+        found = as_graphs(graphs)
+        apart = split_model(model, found, **split)
+        far = 0 if apart.task == "graph" else hops or receptive_hops(apart, found[0])
+
+        def training() -> Instances:
+            if apart.task == "graph":
+                return Instances(apart, found)
+            nodes = node_index(index, int(found[0].num_nodes or 0))
+            return Instances(apart, [one.instance for one in NodeQuestions(found[0], far)(nodes)])
+
+        with apart.scope:
+            scores = self.learn(training, seed, progress)
+        return FittedExplainer(apart, scores, Kind.of(found[0]), tuple(class_names or ()), hops=far)
