@@ -6,7 +6,7 @@ explain  one forward pass for the scores, then a verified counterfactual
 
 import copy
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -16,11 +16,12 @@ from torch import nn
 from torch_geometric.data import Data
 
 from rcexplainer.config import RCConfig, make_config
+from rcexplainer.core.objectives import Objective
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.sampling import sample_boundaries
 from rcexplainer.errors import GraphError, RCExplainerError
 from rcexplainer.fitted import FittedRCExplainer, MaskScores, fingerprint, probe_graph
-from rcexplainer.fitting import Taught, safer, train_network
+from rcexplainer.fitting import Taught, make_objective, safer, train_network
 from rcexplainer.gnn.calling import Forward, Task
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.outputs import OutputKind
@@ -101,7 +102,7 @@ class RCExplainer:
         elif val is not None:
             held_out = _instances(split, everything, val, hops)
         run = {
-            "settings": {**asdict(self.config), "target_class": self.target_class},
+            "settings": self.settings,
             "seed": seed,
             "model": fingerprint(model),
             "graphs": [digest(some) for some in (asked, held_out, around)],
@@ -117,8 +118,17 @@ class RCExplainer:
             limit = torch.randperm(len(training), generator=generator)[: self.config.teacher_limit]
             training = training.some(limit.sort().values.to(training.label.device))
             file = FitFile(checkpoint, run)
-            fitting = _Fitting(split, training, held, background_seen, generator, seed, file, progress)
+            fitting = _Fitting(split, training, held, background_seen, self.objective, generator, seed, file, progress)
             return fitting(self.config, self._targets(split.num_classes), tuple(class_names or ()), place, hops)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All that tells one explainer from another before it is fitted."""
+        return {**asdict(self.config), "target_class": self.target_class}
+
+    def objective(self, config: RCConfig) -> Objective:
+        """What the mask network is trained on."""
+        return make_objective(config)
 
     def _targets(self, num_classes: int) -> tuple[int | None, ...]:
         """The classes to lead to; None stands for any other."""
@@ -179,6 +189,7 @@ class _Fitting:
     training: Known
     held: Known
     background: Seen
+    objective: Callable[[RCConfig], Objective]
     generator: torch.Generator
     seed: int
     file: FitFile
@@ -201,7 +212,7 @@ class _Fitting:
             )
             trained = f"training {number}"
             net, history, collapse = train_network(
-                training, held, self.generator, self.seed, self.file, trained, self.progress
+                training, held, self.objective(attempt), self.generator, self.seed, self.file, trained, self.progress
             )
             if collapse is None:
                 break

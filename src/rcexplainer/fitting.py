@@ -138,9 +138,13 @@ class Taught:
         def inside(mask: Tensor) -> Tensor:
             return self.regions.margins(split.run(batch, units.to_edges(mask, 1.0)).embedding, self.region[ids])
 
+        def log_p(mask: Tensor) -> Tensor:
+            sure = split.log_probs(split.run(batch, units.to_edges(mask, 1.0)).output)
+            return sure.gather(1, known.label[ids, None]).squeeze(1)
+
         rows, _ = gather_ranges(known.instances.units.ptr[ids], known.instances.units.ptr[ids + 1])
         order, effect = self.lesson.order[ids], self.lesson.effect[rows]
-        return Step(logits, units.ptr, units.owner, self.clean[ids], inside, order, effect, progress, generator)
+        return Step(logits, units.ptr, units.owner, self.clean[ids], inside, log_p, order, effect, progress, generator)
 
     @torch.no_grad()
     def loss(self, net: EdgeMaskNet, objective: Objective) -> float:
@@ -186,11 +190,17 @@ class Taught:
 
 
 def train_network(
-    training: Taught, held: Taught, generator: torch.Generator, seed: int, file: FitFile, name: str, progress: bool
+    training: Taught,
+    held: Taught,
+    objective: Objective,
+    generator: torch.Generator,
+    seed: int,
+    file: FitFile,
+    name: str,
+    progress: bool,
 ) -> tuple[EdgeMaskNet, tuple[Epoch, ...], str | None]:
     """A mask network trained on some instances and stopped by others, what happened, and how it failed if it did."""
     config, known = training.config, training.known
-    objective = make_objective(config)
     with seeded(seed):
         batch, _ = known.instances[known.instances.everything[:SAMPLE]]
         done = known.instances.split.run(batch)

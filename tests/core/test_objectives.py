@@ -20,11 +20,16 @@ def moved(mask: Tensor) -> Tensor:
     return sums[:, None].expand(2, 2).masked_fill(CLEAN.isinf(), math.inf)
 
 
+def sure(mask: Tensor) -> Tensor:
+    """A toy model: log P(c) of an instance is minus the sum of what its masks lack."""
+    return -torch.zeros(2).index_add(0, OWNER, 1 - mask)
+
+
 def step(progress: float = 1.0) -> Step:
     logits = torch.tensor([0.3, -0.2, 1.0, 0.0, -1.0], requires_grad=True)
     order = torch.tensor([[1, 0], [2, -1]])
     effect = torch.tensor([0.1, 0.5, 0.0, 0.2, 0.3])
-    return Step(logits, PTR, OWNER, CLEAN, moved, order, effect, progress, torch.Generator().manual_seed(0))
+    return Step(logits, PTR, OWNER, CLEAN, moved, sure, order, effect, progress, torch.Generator().manual_seed(0))
 
 
 def literal(values: list[float], owner: list[int], weights: tuple[float, float, float, float], grown: float) -> float:

@@ -5,6 +5,7 @@
     R_sparse    ‖M‖₁, over the real edges                                                              (Eq. 10)
     R_discrete  −(1/|M|) Σ M log M + (1−M) log(1−M)                                                    (Eq. 11)
     L           λ L_same + (1−λ) L_opp + β R_sparse + μ R_discrete                                      (Eq. 7)
+    L_conf      −log P(c | G_θ) − η / log P(c | G'_θ)              the ablation: no boundaries         (appendix)
 
 Shapes: `inside` and its like [instances, P] with +inf where a region has fewer than P boundaries; masks [units]
 with `owner` [units]. Every function gives one value per instance.
@@ -15,6 +16,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
+
+POLE = 0.01
 
 
 def same(clean: Tensor, kept: Tensor) -> Tensor:
@@ -40,6 +43,19 @@ def same_softplus(clean: Tensor, kept: Tensor) -> Tensor:
 def opposite_softplus(clean: Tensor, remainder: Tensor) -> Tensor:
     """min_i log(1 + exp(B_i(φ_gc(G'_θ))))."""
     return softplus(remainder.masked_fill(clean.isinf(), torch.inf).amin(1))
+
+
+def confident(log_p: Tensor) -> Tensor:
+    """−log P(c | G_θ), from log P [instances]: the kept edges alone are enough for the prediction."""
+    return -log_p
+
+
+def doubtful(log_p: Tensor) -> Tensor:
+    """−1 / log P(c | G'_θ), from log P [instances]: without them the prediction is lost.
+
+    P → 1 is a pole, and the graph itself is often that close to it: log P is moved away from 0 by `POLE`.
+    """
+    return 1 / (POLE - log_p)
 
 
 def sparse(mask: Tensor, owner: Tensor, num_instances: int, target: float = 0.0) -> Tensor:

@@ -1,6 +1,7 @@
 """What the mask network is trained on: functions from a mini-batch of instances to named terms, to be added up.
 
     leave_region    15 · (λ L_same + (1 − λ) L_opp + β R_sparse + μ R_discrete)      the paper (Eq. 7)
+    lose_confidence 15 · (L_conf + β R_sparse + μ R_discrete)                        its ablation without boundaries
     follow_order    the order in which a search against the region's boundaries deleted the units
     follow_effects  what each unit does on its own
 
@@ -14,7 +15,7 @@ import torch
 from torch import Tensor
 
 from rcexplainer.core.gates import Gate
-from rcexplainer.core.losses import SIDES, Side, discrete, sparse
+from rcexplainer.core.losses import SIDES, Side, confident, discrete, doubtful, sparse
 from rcexplainer.core.teacher import effect_loss, order_loss
 
 Terms = dict[str, Tensor]
@@ -29,6 +30,7 @@ class Step:
     owner: Tensor  # [units]
     clean: Tensor  # B(φ_gc(G)) [n, P], towards the inside of each instance's region
     inside: Callable[[Tensor], Tensor]  # a mask [units] → B(φ_gc(G weighed by it)) [n, P]
+    log_p: Callable[[Tensor], Tensor]  # a mask [units] → log P(c | G weighed by it) [n], c the predicted class
     order: Tensor  # π [n, K]
     effect: Tensor  # e [units]
     progress: float  # share of the training that is done
@@ -49,19 +51,57 @@ def leave_region(
     sides: tuple[Side, Side] = SIDES["product"],
     target_size: float = 0.0,
 ) -> Objective:
-    """The paper's losses. `warmup` is the share of the training over which μ grows from 0 to its value, `temperature`
-    the gate's at the start and at the end (in between it follows a geometric sequence)."""
-    start, end = temperature
+    """The paper's losses."""
     same, opposite = sides
+
+    def both(step: Step, mask: Tensor) -> Terms:
+        return {
+            "same": weight_same * same(step.clean, step.inside(mask)),
+            "opposite": (1 - weight_same) * opposite(step.clean, step.inside(1 - mask)),
+        }
+
+    return regularised(both, gate, weight, weight_sparse, weight_discrete, warmup, temperature, target_size)
+
+
+def lose_confidence(
+    gate: Gate,
+    weight: float,
+    eta: float,
+    weight_sparse: float,
+    weight_discrete: float,
+    warmup: float = 0.0,
+    temperature: tuple[float, float] = (1.0, 1.0),
+    target_size: float = 0.0,
+) -> Objective:
+    """The paper's ablation: how sure the model is instead of boundaries."""
+
+    def both(step: Step, mask: Tensor) -> Terms:
+        return {"same": confident(step.log_p(mask)), "opposite": eta * doubtful(step.log_p(1 - mask))}
+
+    return regularised(both, gate, weight, weight_sparse, weight_discrete, warmup, temperature, target_size)
+
+
+def regularised(
+    both: Callable[[Step, Tensor], Terms],
+    gate: Gate,
+    weight: float,
+    weight_sparse: float,
+    weight_discrete: float,
+    warmup: float,
+    temperature: tuple[float, float],
+    target_size: float,
+) -> Objective:
+    """What is asked of the kept and of the remaining graph, with the size and the entropy of the mask. `warmup` is the
+    share of the training over which μ grows from 0 to its value, `temperature` the gate's at the start and at the end
+    (in between it follows a geometric sequence)."""
+    start, end = temperature
 
     def objective(step: Step) -> Terms:
         now = start * (end / start) ** step.progress
         mask = gate(step.logits, step.ptr, step.owner, now, step.generator)
         number = len(step.clean)
         grown = min(1.0, step.progress / warmup) if warmup else 1.0
-        parts = {
-            "same": weight_same * same(step.clean, step.inside(mask)),
-            "opposite": (1 - weight_same) * opposite(step.clean, step.inside(1 - mask)),
+        parts = both(step, mask) | {
             "sparse": weight_sparse * sparse(mask, step.owner, number, target_size),
             "discrete": grown * weight_discrete * discrete(mask, step.owner, number),
         }
