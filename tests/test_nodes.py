@@ -15,7 +15,7 @@ from rcexplainer.explainer import RCExplainer
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn import TrainConfig, delete_edges, gnn_config, split_model, train_gnn
 from rcexplainer.tasks.questions import node_index
-from rcexplainer.tasks.receptive import receptive_hops
+from rcexplainer.tasks.subjects import SUBJECTS
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +176,8 @@ def test_how_far_a_model_looks_is_measured(case) -> None:
     torch.manual_seed(0)
     for model, hops in ((Propagating(5).eval(), 6), (Normalised().eval(), 2)):
         # One more than the rounds: the normalisation reads the degrees of the nodes farthest out.
-        assert receptive_hops(split_model(model, [case.graph], task="node"), case.graph) == hops
+        split = split_model(model, [case.graph], task="node")
+        assert SUBJECTS["node"].hops(split, [case.graph]) == hops
 
 
 def test_a_model_that_reads_the_whole_graph_is_refused() -> None:

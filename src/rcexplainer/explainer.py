@@ -19,7 +19,7 @@ from rcexplainer.config import RCConfig, make_config
 from rcexplainer.core.objectives import Objective
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.sampling import sample_boundaries
-from rcexplainer.errors import GraphError, RCExplainerError
+from rcexplainer.errors import RCExplainerError
 from rcexplainer.fitted import FittedRCExplainer, MaskScores, fingerprint, probe_graph
 from rcexplainer.fitting import Taught, make_objective, safer, train_network
 from rcexplainer.gnn.calling import Forward, Task
@@ -27,11 +27,11 @@ from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.outputs import OutputKind
 from rcexplainer.gnn.split import SplitModel, split_model
 from rcexplainer.gnn.training import usable_device
-from rcexplainer.graphs import Graphs, Kind, check_graph, check_graphs, list_graphs
+from rcexplainer.graphs import Graphs, Kind, check_graph, list_graphs
 from rcexplainer.known import Known, Lesson, Seen, hold_out
 from rcexplainer.resuming import FitFile, digest
-from rcexplainer.tasks.questions import Index, NodeQuestions, node_index
-from rcexplainer.tasks.receptive import receptive_hops
+from rcexplainer.tasks.questions import Index
+from rcexplainer.tasks.subjects import SUBJECTS
 
 log = logging.getLogger(__name__)
 
@@ -75,32 +75,35 @@ class RCExplainer:
         progress: bool = True,
         device: torch.device | str | None = None,
     ) -> FittedRCExplainer:
-        """Fit on graphs, or on the nodes `index` of one graph; labels are not needed.
+        """Fit on graphs, or on the nodes or links `index` of one graph; labels are not needed.
 
-        Without `val` (graphs, or an index of nodes), a seeded tenth is held out for early stopping. Boundaries and
-        regions come from `background`, by default from all graphs or nodes given. With `checkpoint`, a file, a run that
-        was killed goes on from it. With `device`, a copy of the model and the graphs are moved there, now and when
-        explaining.
+        Without `val` (graphs, or an index), a seeded tenth is held out for early stopping. Boundaries and regions come
+        from `background`, by default from all graphs or nodes given (of links: the pairs given, edges, random pairs).
+        With `checkpoint`, a file, a run that was killed goes on from it. With `device`, a copy of the model and the
+        graphs are moved there, now and when explaining.
         """
         place = None if device is None else usable_device(device)
         if place is not None:
             model, head = _copied(model, head, place)
         everything = _there(graphs, place)
         around = everything if background is None else _there(background, place)
-        split = split_model(model, everything, head, forward, self.task, output)
+        subject = SUBJECTS[self.task]
+        shown = subject.shown(everything, index)
+        split = split_model(model, shown, head, forward, self.task, output)
         if class_names and len(class_names) != split.num_classes:
             raise RCExplainerError(
                 f"{len(class_names)} class_names were given for a model with {split.num_classes} classes"
             )
         _check_like(everything, around, "background")
-        hops = 0 if self.task == "graph" else self.config.hops or receptive_hops(split, _single(everything))
-        asked = _instances(split, everything, index, hops)
+        hops = self.config.hops or subject.hops(split, shown)
+        asked = subject.instances(everything, index, hops)
         held_out: list[Data] = []
         if val is not None and self.task == "graph":
             held_out = _there(val, place)
             _check_like(everything, held_out, "val")
         elif val is not None:
-            held_out = _instances(split, everything, val, hops)
+            held_out = subject.instances(everything, val, hops)  # type: ignore[arg-type]
+        around = subject.surrounding(around, index if background is None else None, seed)
         run = {
             "settings": self.settings,
             "seed": seed,
@@ -110,7 +113,7 @@ class RCExplainer:
         generator = torch.Generator().manual_seed(seed)
         with split.scope:
             training = Known.about(split, asked)
-            background_seen = training if background is None and self.task == "graph" else _seen(split, around)
+            seen = training if around is asked else Seen.of(split, Instances(split, around).passes)
             if val is None:
                 training, held = (training.some(ids) for ids in hold_out(training.label, generator))
             else:
@@ -118,7 +121,7 @@ class RCExplainer:
             limit = torch.randperm(len(training), generator=generator)[: self.config.teacher_limit]
             training = training.some(limit.sort().values.to(training.label.device))
             file = FitFile(checkpoint, run)
-            fitting = _Fitting(split, training, held, background_seen, self.objective, generator, seed, file, progress)
+            fitting = _Fitting(split, training, held, seen, self.objective, generator, seed, file, progress)
             return fitting(self.config, self._targets(split.num_classes), tuple(class_names or ()), place, hops)
 
     @property
@@ -154,31 +157,6 @@ def _check_like(graphs: list[Data], others: list[Data], name: str) -> None:
     for position, graph in enumerate(others if others is not graphs else []):
         check_graph(graph, f"{name} graph {position}")
         kind.check(graph, f"{name} graph {position}", "the others")
-
-
-def _single(graphs: list[Data]) -> Data:
-    if len(graphs) != 1:
-        raise GraphError(f"nodes are explained in one graph at a time, got {len(graphs)} graphs")
-    return graphs[0]
-
-
-def _instances(split: SplitModel, graphs: list[Data], index: Any, hops: int) -> list[Data]:
-    """The graphs themselves, or the computation graphs of the nodes."""
-    if split.task == "graph":
-        if index is not None:
-            raise RCExplainerError("index chooses nodes; of a graph task choose the graphs themselves")
-        check_graphs(graphs)
-        return graphs
-    graph = _single(graphs)
-    return [one.instance for one in NodeQuestions(graph, hops)(node_index(index, int(graph.num_nodes or 0)))]
-
-
-def _seen(split: SplitModel, graphs: list[Data]) -> Seen:
-    """Embeddings and predictions of everything in these graphs: of the graphs, or of all their nodes."""
-    if split.task == "graph":
-        return Seen.of(split, Instances(split, graphs).passes)
-    with torch.no_grad():
-        return Seen.of(split, lambda read: torch.cat([read(split.run(graph)) for graph in graphs]))
 
 
 @dataclass(frozen=True, eq=False)

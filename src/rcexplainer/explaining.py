@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args, overload
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Batch, Data, HeteroData
+from torch_geometric.data import Data, HeteroData
 
 from rcexplainer.core.counterfactual import Found, Question, greedy_search, prefix_search
 from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
@@ -19,7 +19,8 @@ from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.split import SplitModel, check_devices
 from rcexplainer.graphs import Graphs, Kind, attributes, check_graph, iter_graphs
 from rcexplainer.packing import pack
-from rcexplainer.tasks.questions import Asked, Index, NodeQuestions, node_index
+from rcexplainer.tasks.questions import Asked, Index, Pair
+from rcexplainer.tasks.subjects import SUBJECTS
 
 Search = Literal["none", "prefix", "greedy"]
 OnError = Literal["raise", "keep"]
@@ -51,7 +52,7 @@ class FittedExplainer:
         self,
         graphs: Data,
         *,
-        index: int | None = ...,
+        index: int | Pair | None = ...,
         search: Search = ...,
         candidates: Tensor | None = ...,
         target_class: int | None = ...,
@@ -61,7 +62,7 @@ class FittedExplainer:
         self,
         graphs: Data,
         *,
-        index: Sequence[int] | Tensor,
+        index: Sequence[int] | Sequence[Pair] | Tensor,
         search: Search = ...,
         candidates: Candidates = ...,
         target_class: int | None = ...,
@@ -88,7 +89,8 @@ class FittedExplainer:
         target_class: int | None = None,
         on_error: OnError = "raise",
     ) -> Explanation | list[Explanation | Failure]:
-        """One `Data` (for nodes: one int `index` in it) gives one `Explanation`, anything else a list, in order.
+        """One `Data` gives one `Explanation`, anything else a list, in order. Of nodes and links, `index` says which
+        in one graph: a node or a pair of nodes gives one `Explanation`, several of them a list.
 
         `search`: "prefix", "greedy" or "none". `candidates`: a boolean mask of the edges that may be deleted (for a
         list, one mask a graph). `target_class`: what makes this the predicted class and not that one? A counterfactual
@@ -97,9 +99,7 @@ class FittedExplainer:
         """
         if on_error not in get_args(OnError):
             raise RCExplainerError(f"on_error must be one of {', '.join(get_args(OnError))}, got {on_error!r}")
-        single = isinstance(graphs, Data) and not isinstance(graphs, Batch)
-        if self.split.task == "node":
-            single = isinstance(index, int)
+        single = SUBJECTS[self.split.task].single(graphs, index)
         results = list(
             self.explain_iter(graphs, index=index, search=search, candidates=candidates, target_class=target_class)
         )
@@ -153,15 +153,8 @@ class FittedExplainer:
 
     def _asked(self, graphs: Graphs, index: Index | None) -> Iterator[Asked | Exception]:
         """What is asked about, one after the other, where the model is; what cannot be asked about is an error."""
-        if self.split.task == "graph":
-            if index is not None:
-                raise RCExplainerError("index chooses nodes; of a graph task choose the graphs themselves")
-            return (one if isinstance(one, Exception) else Asked(one, one) for one in map(self._there, _each(graphs)))
-        whole = [self._there(graph) for graph in iter_graphs(graphs)]
-        if len(whole) != 1:
-            raise GraphError(f"nodes are explained in one graph at a time, got {len(whole)} graphs")
-        self._check(whole[0], "the graph")
-        return NodeQuestions(whole[0], self.hops)(node_index(index, int(whole[0].num_nodes or 0)))
+        there = map(self._there, _each(graphs))
+        return SUBJECTS[self.split.task].asked(there, index, self.hops, self._check)
 
     def _there(self, graph: Any) -> Any:
         """A copy on the explainer's device, if it has one of its own."""

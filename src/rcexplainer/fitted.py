@@ -195,7 +195,7 @@ def _load(
 
 
 def probe_graph(graph: Data) -> Data:
-    """An instance as a graph like any other: without what makes it a computation graph."""
+    """An instance as a graph like any other: without what makes it a computation graph of nodes."""
     return Data.from_dict(
         {key: value for key, value in graph.to_dict().items() if key not in ("root_index", "hop_code")}
     )

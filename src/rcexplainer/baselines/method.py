@@ -12,11 +12,12 @@ from typing import Any
 from torch import Tensor, nn
 
 from rcexplainer.explaining import FittedExplainer
+from rcexplainer.gnn.calling import Task
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.split import split_model
 from rcexplainer.graphs import Graphs, Kind, as_graphs
-from rcexplainer.tasks.questions import Index, NodeQuestions, node_index
-from rcexplainer.tasks.receptive import receptive_hops
+from rcexplainer.tasks.questions import Index
+from rcexplainer.tasks.subjects import SUBJECTS
 
 Scores = Callable[[Instances, Tensor], Tensor]
 
@@ -38,6 +39,7 @@ class Method(ABC):
         model: nn.Module,
         graphs: Graphs,
         *,
+        task: Task = "graph",
         index: Index | None = None,
         class_names: Sequence[str] | None = None,
         hops: int | None = None,
@@ -45,20 +47,17 @@ class Method(ABC):
         progress: bool = True,
         **split: Any,
     ) -> FittedExplainer:
-        """Look at the model on these graphs, and learn from them (of nodes: from those in `index`) what is to learn.
-
-        `split` are the arguments of `split_model`, among them `task="node"`, for which `hops` says how far computation
-        graphs reach (left out, it is measured).
+        """Look at the model on these graphs, and learn from them (of nodes and links: from those in `index`) what is to
+        learn. `hops` says how far computation graphs reach (left out, it is measured); `split` are the other arguments
+        of `split_model`.
         """
-        found = as_graphs(graphs)
-        apart = split_model(model, found, **split)
-        far = 0 if apart.task == "graph" else hops or receptive_hops(apart, found[0])
+        found, subject = as_graphs(graphs), SUBJECTS[task]
+        shown = subject.shown(found, index)
+        apart = split_model(model, shown, task=task, **split)
+        far = hops or subject.hops(apart, shown)
 
         def training() -> Instances:
-            if apart.task == "graph":
-                return Instances(apart, found)
-            nodes = node_index(index, int(found[0].num_nodes or 0))
-            return Instances(apart, [one.instance for one in NodeQuestions(found[0], far)(nodes)])
+            return Instances(apart, subject.instances(found, index, far))
 
         with apart.scope:
             scores = self.learn(training, seed, progress)

@@ -1,6 +1,7 @@
 """Units: what can be deleted. An unordered pair of nodes with every edge between them, in both directions.
 
-    edge_index [2, E]  →  of_edge [E]: the unit of each column, −1 for a self-loop, which is never deleted
+    edge_index [2, E]  →  of_edge [E]: the unit of each column, −1 for what is never deleted: a self-loop, and an edge
+                          between two nodes that are asked about as a pair
                           pair [2, U]: the two nodes of each unit, low and high
                           owner [U]: the graph it belongs to
 
@@ -33,11 +34,16 @@ class Units:
         return torch.cat([values, values.new_full((1,), loops)])[self.of_edge]  # −1 is the last one
 
 
-def find_units(edge_index: Tensor, num_nodes: int, graph_of_node: Tensor, num_graphs: int) -> Units:
-    """The units of a batch of graphs, in the order of their node pairs."""
+def find_units(
+    edge_index: Tensor, num_nodes: int, graph_of_node: Tensor, num_graphs: int, kept: Tensor | None = None
+) -> Units:
+    """The units of a batch of graphs, in the order of their node pairs; pairs `kept` [2, k] are none."""
     low, high = edge_index.amin(0), edge_index.amax(0)
+    number = low * num_nodes + high
     proper = low != high
-    keys, inverse = torch.unique((low * num_nodes + high)[proper], return_inverse=True)
+    if kept is not None:
+        proper &= ~torch.isin(number, kept.amin(0) * num_nodes + kept.amax(0))
+    keys, inverse = torch.unique(number[proper], return_inverse=True)
     of_edge = torch.full_like(low, -1)
     of_edge[proper] = inverse
     pair = torch.stack([keys // max(num_nodes, 1), keys % max(num_nodes, 1)])

@@ -2,6 +2,7 @@
 
 model(x, edge_index, batch, …)   every parameter is looked up on the batch by its name
 model(data)                      the batch itself, carrying `edge_weight`
+decode(encode(x, edge_index), edge_label_index)   of a link task, a model with these two methods
 """
 
 import inspect
@@ -14,7 +15,7 @@ from torch_geometric.data import Batch, Data
 
 from rcexplainer.errors import SplitError
 
-Task = Literal["graph", "node"]
+Task = Literal["graph", "node", "link"]
 Forward = Callable[[nn.Module, Data, Tensor | None], Any]
 
 # Other spellings of PyG's own names, seen in models in the wild.
@@ -29,25 +30,49 @@ SPELLINGS = {
     "batch_index": "batch",
     "batch_idx": "batch",
     "batch_size": "num_graphs",
+    "pairs": "edge_label_index",
+    "edge_pairs": "edge_label_index",
+    "edge_label_indices": "edge_label_index",
 }
 WHOLE_GRAPH = {"data", "batch", "graph", "g", "batch_data", "batched_data", "inputs", "input"}
 
 
 def conventional_forwards(model: nn.Module, task: Task) -> list[Forward]:
     """The calls that fit the signature of `model.forward`, the most complete first."""
-    parameters = inspect.signature(model.forward).parameters
+    if task == "link" and callable(getattr(model, "encode", None)) and callable(getattr(model, "decode", None)):
+        return [_decoding(encoding) for encoding in _calls(model, "encode", "node")]
+    return _calls(model, "forward", task)
+
+
+def _decoding(encoding: Forward) -> Forward:
+    def forward(model: nn.Module, batch: Data, edge_weight: Tensor | None) -> Any:
+        return model.decode(encoding(model, batch, edge_weight), batch.edge_label_index)  # type: ignore[operator]
+
+    return forward
+
+
+def _calls(model: nn.Module, method: str, task: Task) -> list[Forward]:
+    parameters = inspect.signature(getattr(model, method)).parameters
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     named = [p for p in parameters.values() if p.kind in kinds]
     required = [p for p in named if p.default is p.empty]
+
+    def called(model: nn.Module) -> Callable[..., Any]:
+        return model if method == "forward" else getattr(model, method)  # the model itself, so that its hooks run
+
     if len(required) == 1 and _takes_whole_graph(required[0]):
-        return [lambda model, batch, edge_weight: model(with_edge_weight(batch, edge_weight))]
+        return [lambda model, batch, edge_weight: called(model)(with_edge_weight(batch, edge_weight))]
     if not named:  # *args: PyG's usual order
-        return [lambda model, batch, _: model(batch.x, batch.edge_index, *([batch.batch] if task == "graph" else []))]
+        last = {"graph": ["batch"], "node": [], "link": ["edge_label_index"]}[task]
+        return [lambda model, batch, _: called(model)(batch.x, batch.edge_index, *(batch[name] for name in last))]
     # A model may offer arguments it was not built for: PyG's own take `edge_attr` and fail without an `edge_dim`.
-    fewer = [p for p in named if p in required or SPELLINGS.get(p.name, p.name) in ("batch", "edge_weight")]
+    plain = ("batch", "edge_weight", "edge_label_index")
+    fewer = [p for p in named if p in required or SPELLINGS.get(p.name, p.name) in plain]
 
     def calling(parameters: list[inspect.Parameter]) -> Forward:
-        return lambda model, batch, edge_weight: _call_by_name(model, required, parameters, batch, edge_weight, task)
+        return lambda model, batch, edge_weight: _call_by_name(
+            called(model), type(model).__name__, required, parameters, batch, edge_weight, task
+        )
 
     return [calling(named), calling(fewer)]
 
@@ -59,7 +84,8 @@ def _takes_whole_graph(parameter: inspect.Parameter) -> bool:
 
 
 def _call_by_name(
-    model: nn.Module,
+    function: Callable[..., Any],
+    name_of_model: str,
     required: list[inspect.Parameter],
     named: list[inspect.Parameter],
     batch: Data,
@@ -76,11 +102,11 @@ def _call_by_name(
             arguments[parameter.name] = known[name]
         elif parameter in required:
             raise SplitError(
-                f"{type(model).__name__}.forward needs {parameter.name!r}, which the graphs do not carry "
+                f"{name_of_model}.forward needs {parameter.name!r}, which the graphs do not carry "
                 f"(they have {', '.join(sorted(known))}); pass forward=lambda model, batch, edge_weight: …"
             )
     positional = [p.name for p in named if p.kind is p.POSITIONAL_ONLY]
-    return model(*(arguments.pop(name) for name in positional if name in arguments), **arguments)
+    return function(*(arguments.pop(name) for name in positional if name in arguments), **arguments)
 
 
 def _values(batch: Data, edge_weight: Tensor | None) -> Mapping[str, Any]:

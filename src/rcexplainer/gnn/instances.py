@@ -27,7 +27,8 @@ class Instances:
         self.split, self.graphs = split, graphs
         self.store = GraphStore(graphs, split.device)  # results are on the CPU; their graphs go where the model is
         whole = self.store[torch.arange(len(graphs))]
-        self.units = find_units(whole.edge_index, int(whole.num_nodes or 0), whole.batch, len(graphs))
+        asked = whole.edge_label_index if split.task == "link" else None  # this pair itself is never the answer
+        self.units = find_units(whole.edge_index, int(whole.num_nodes or 0), whole.batch, len(graphs), asked)
         self._node_ptr = whole.ptr
         sizes = torch.bincount(whole.batch[whole.edge_index[0]], minlength=len(graphs))
         self._edge_ptr = torch.cat([sizes.new_zeros(1), sizes.cumsum(0)])

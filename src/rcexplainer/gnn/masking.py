@@ -47,10 +47,9 @@ def edge_level_keys(graph: Data) -> list[str]:
     num_edges, ambiguous = graph.num_edges, graph.num_edges in (1, graph.num_nodes)
     keys = ["edge_index"]
     for key, value in graph.to_dict().items():
-        if key == "edge_index" or not isinstance(value, Tensor) or value.dim() == 0:
-            continue
-        named = "edge" in key and "index" not in key
-        if value.size(0) == num_edges and (named or (not ambiguous and key not in ("y", "batch", "ptr"))):
+        if "index" in key or key == "edge_label" or not isinstance(value, Tensor) or value.dim() == 0:
+            continue  # what is labelled are pairs to predict, not the edges that are there
+        if value.size(0) == num_edges and ("edge" in key or (not ambiguous and key not in ("y", "batch", "ptr"))):
             keys.append(key)
     return keys
 

@@ -4,6 +4,7 @@ how do soft masks reach it. Every failure says what differed and by how much.
 
 import logging
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -161,8 +162,7 @@ def _head(trial: Trial, module: nn.Module, embedding: Tensor) -> tuple[Callable[
 
     difference = float("inf")
     smallest = min(trial.probe.to_data_list(), key=lambda graph: graph.num_nodes)
-    tiny = smallest.subgraph(smallest.edge_index[:, 0].unique())
-    carriers = [Batch.from_data_list([graph]) for graph in (tiny, smallest)]
+    carriers = [Batch.from_data_list([graph]) for graph in (_tiny(smallest), smallest)]
     for phi_fc in (alone, *(rest_of_model(carrier) for carrier in carriers)):
         try:
             found = phi_fc(shuffled.clone())
@@ -173,6 +173,17 @@ def _head(trial: Trial, module: nn.Module, embedding: Tensor) -> tuple[Callable[
         if difference < SAME or phi_fc is not alone:
             return phi_fc, difference
     return alone, difference
+
+
+def _tiny(graph: Data) -> Data:
+    """One edge of the graph, with its ends; the pair that is asked about, if one is, are these."""
+    plain = copy(graph)
+    for key in (key for key in ("edge_label_index", "edge_label") if key in graph):
+        del plain[key]
+    tiny = plain.subgraph(plain.edge_index[:, 0].unique())
+    if "edge_label_index" in graph:
+        tiny.edge_label_index = tiny.edge_index.new_tensor([[0], [tiny.num_nodes - 1]])
+    return tiny
 
 
 def measure_masks(trial: Trial) -> tuple[str, float]:

@@ -69,7 +69,8 @@ class SplitModel:
         """Run the model over a batch, a graph or a list of graphs.
 
         `mask` weighs every column of `edge_index`; self-loops always count 1. For a node task there is a row for every
-        node; where the graphs carry `root_index`, they are computation graphs and only their roots are read.
+        node; where the graphs carry `root_index`, they are computation graphs and only their roots are read. For a link
+        task there is a row for every pair in `edge_label_index`.
         """
         batch = as_batch(graphs)
         rows = count_instances(batch, self.task)
@@ -135,6 +136,8 @@ def split_model(
     check_devices(model, found)
     check_graphs(found)
     check_single_label(found, task)
+    if task == "link" and any("edge_label_index" not in graph for graph in found):
+        raise GraphError("a link task needs graphs that carry edge_label_index [2, n]: the pairs of nodes asked about")
     probe = Batch.from_data_list(spread([graph for graph in found if graph.num_edges]))
     rows = count_instances(probe, task)
     scope = Untouched(model)
@@ -142,7 +145,8 @@ def split_model(
         trial = first_trial(model, [forward] if forward else conventional_forwards(model, task), probe, rows)
         masking, error = measure_masks(trial)
         name, phi_fc, embedding = split_at(trial, head_candidates(trial.calls, rows), head)
-        kind = output or output_kind(trial.reference, _labels(probe, rows), _extremes(name, phi_fc, embedding))
+        labels = None if task == "link" else _labels(probe, rows)
+        kind = output or output_kind(trial.reference, labels, _extremes(name, phi_fc, embedding))
     split = SplitModel(
         model,
         task,
@@ -179,9 +183,11 @@ def check_single_label(graphs: Sequence[Data], task: Task) -> None:
 
 
 def count_instances(batch: Data, task: Task) -> int:
-    """An instance is a graph with a read-out: all its nodes pooled, or one of them."""
+    """An instance is a graph with a read-out: all its nodes pooled, one of them, or a pair of them."""
     if task == "node":
         return int(batch.num_nodes or 0)
+    if task == "link":
+        return int(batch.edge_label_index.size(1))
     return int(batch.num_graphs) if isinstance(batch, Batch) else 1
 
 

@@ -39,9 +39,8 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
         index: int | Tensor | None = None,
         **kwargs: Any,
     ) -> PyGExplanation:
-        """Scores in [0, 1] for the edges of a graph, asked about it or about its node `index`.
-
-        The class explained is the one the model predicts.
+        """Scores in [0, 1] for the edges of a graph, asked about it, about its node `index`, or about the pair `index`
+        of its `edge_label_index`. The class explained is the one the model predicts.
         """
         own = getattr(model, "_orig_mod", model)  # what torch.compile wraps
         if own is not self.fitted.split.model and fingerprint(own) != fingerprint(self.fitted.split.model):
@@ -49,10 +48,16 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
                 f"the explainer was fitted for another {type(self.fitted.split.model).__name__}: "
                 "give PyG's Explainer the very model that was given to fit"
             )
-        if (index is None) != (self.fitted.split.task == "graph"):
-            raise RCExplainerError(f"the explainer was fitted for {self.fitted.split.task}s, got index {index!r}")
-        if index is not None and torch.as_tensor(index).numel() != 1:
-            raise RCExplainerError("one node is explained at a time here; fitted.explain takes many")
+        task = self.fitted.split.task
+        pairs = kwargs.pop("edge_label_index", None) if task == "link" else None
+        if pairs is not None and index is None and pairs.size(1) == 1:
+            index = 0
+        if task == "graph" and index is not None:
+            raise RCExplainerError(f"the explainer was fitted for graphs, got index {index!r}")
+        if task != "graph" and (index is None or torch.as_tensor(index).numel() != 1):
+            raise RCExplainerError(
+                f"one {task} is explained at a time here, got index {index!r}; fitted.explain takes many"
+            )
         batch = kwargs.pop("batch", None)
         if batch is not None and batch.numel() and int(batch.max()) > 0:
             graphs = int(batch.max()) + 1
@@ -60,7 +65,7 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
                 f"PyG explains one graph at a time, got a batch of {graphs}; fitted.explain takes lists"
             )
         values = {name: value for name, value in kwargs.items() if isinstance(value, Tensor)}
-        asked = None if index is None else int(index)
+        asked = None if index is None else int(index) if pairs is None else tuple(pairs[:, int(index)].tolist())
         found = self.fitted.explain(Data(x=x, edge_index=edge_index, **values), index=asked, search="none")
         wanted = target if index is None else target[index]
         if wanted.numel() == 1 and int(wanted) != found.prediction:
@@ -69,7 +74,8 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
 
     def supports(self) -> bool:
         """Edge masks of classifiers; each refusal is said, as PyG itself only says that there is one."""
-        task, level = self.fitted.split.task, self.model_config.task_level.value
+        task = {"link": "edge"}.get(self.fitted.split.task, self.fitted.split.task)  # PyG's word for it
+        level = self.model_config.task_level.value
         refusals = {
             "edge_mask_type must be 'object'": self.explainer_config.edge_mask_type != MaskType.object,
             "node_mask_type must be None: edges are explained": self.explainer_config.node_mask_type is not None,

@@ -1,12 +1,12 @@
 """Computation graphs of many nodes at once: everything within k hops of them, against the direction of messages.
 
     N_0(v) = {v},   N_{t+1}(v) = N_t(v) ∪ {j : (j → i) an edge, i ∈ N_t(v)}
-    graph of v = (N_k(v), the edges between these nodes)
+    graph of v = (N_k(v), the edges between these nodes);   graph of a pair (u, v) = the same of N_k(u) ∪ N_k(v)
 
 One sparse sweep for all roots: a set of (root, node) pairs grows hop by hop. Its cost follows the size of what is found
 (the edges at the nodes met), never that of the whole graph.
 
-roots [r], k  →  ragged lists of nodes, their hop distances and edges, with pointers [r + 1]
+roots [r, m] (m = 1 node, or a pair), k  →  ragged lists of nodes, their hop distances and edges, with pointers [r + 1]
 """
 
 from collections.abc import Iterator
@@ -23,12 +23,12 @@ class Neighbourhoods:
     """The computation graphs of some roots, one after the other; within each, nodes and edges in their own order."""
 
     nodes: Tensor  # ids of nodes
-    hops: Tensor  # distance of each from its root
+    hops: Tensor  # [nodes, m] distance of each from its roots; k + 1 for what is farther away
     node_ptr: Tensor  # [r + 1]
     edges: Tensor  # ids of edges: columns of `edge_index`
     edge_ptr: Tensor  # [r + 1]
     ends: Tensor  # [2, edges] their ends as positions among the nodes of their own graph
-    root: Tensor  # [r] the position of the root among the nodes of its graph
+    roots: Tensor  # [r, m] the positions of the roots among the nodes of their graph
 
 
 class Adjacency:
@@ -45,9 +45,9 @@ class Adjacency:
         place, owner = gather_ranges(self.ptr[nodes], self.ptr[nodes + 1])
         return self.order[place], owner
 
-    def around(self, roots: Tensor, hops: int) -> Neighbourhoods:
-        """The computation graphs of these roots."""
-        # A pair (root, node) is one number, so that sets of pairs are sorted numbers.
+    def reach(self, roots: Tensor, hops: int) -> tuple[Tensor, Tensor]:
+        """(all pairs of a root's number and a node within reach, their distances); a pair is one number, root·n + node,
+        so that sets of pairs are sorted numbers."""
         start = torch.arange(len(roots), device=roots.device) * self.num_nodes + roots
         met, distance, frontier = start, torch.zeros_like(start), start
         for hop in range(1, hops + 1):
@@ -58,6 +58,16 @@ class Adjacency:
                 break
             met, order = torch.cat([met, frontier]).sort()
             distance = torch.cat([distance, torch.full_like(frontier, hop)])[order]
+        return met, distance
+
+    def around(self, roots: Tensor, hops: int) -> Neighbourhoods:
+        """The computation graphs of these roots [r, m]."""
+        reached = [self.reach(column, hops) for column in roots.unbind(1)]
+        met = torch.cat([pairs for pairs, _ in reached])
+        met = met.unique() if len(reached) > 1 else met
+        distance = torch.full((len(met), len(reached)), hops + 1, device=met.device)
+        for column, (pairs, far) in enumerate(reached):
+            distance[torch.searchsorted(met, pairs), column] = far
         nodes, graph = met % self.num_nodes, met // self.num_nodes
         edges, target = self.into(nodes)
         source = torch.searchsorted(met, graph[target] * self.num_nodes + self.edge_index[0, edges])
@@ -68,6 +78,7 @@ class Adjacency:
         edges, target, source = edges[order], target[order], source[order]
         node_ptr = _pointer(graph, len(roots))
         first = node_ptr[graph[target]]
+        start = (torch.arange(len(roots), device=roots.device)[:, None] * self.num_nodes + roots).contiguous()
         return Neighbourhoods(
             nodes,
             distance,
@@ -75,7 +86,7 @@ class Adjacency:
             edges,
             _pointer(graph[target], len(roots)),
             torch.stack([source - first, target - first]),
-            torch.searchsorted(met, start) - node_ptr[:-1],
+            torch.searchsorted(met, start) - node_ptr[:-1, None],
         )
 
     def batches(self, roots: Tensor, hops: int, max_edges: int) -> Iterator[tuple[Tensor, Neighbourhoods]]:

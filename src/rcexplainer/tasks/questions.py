@@ -2,6 +2,7 @@
 
 graph   the whole graph, all nodes pooled
 node    the computation graph of a node, read at that node
+link    the computation graphs of two nodes together, read at that pair
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,8 @@ from rcexplainer.errors import GraphError
 from rcexplainer.gnn.masking import edge_level_keys
 from rcexplainer.tasks.neighbourhoods import Adjacency
 
-Index: TypeAlias = int | Sequence[int] | Tensor
+Pair: TypeAlias = tuple[int, int]
+Index: TypeAlias = int | Pair | Sequence[int] | Sequence[Pair] | Tensor
 PIECE = 1 << 18  # edges of the computation graphs that are made at a time
 
 
@@ -26,7 +28,7 @@ class Asked:
 
     graph: Data  # the whole graph
     instance: Data
-    index: int | tuple[int, int] | None = None
+    index: int | Pair | None = None
     edge_ids: Tensor | None = None  # the columns of the whole graph that the instance has
 
 
@@ -50,38 +52,68 @@ def node_index(index: Index | None, num_nodes: int) -> Tensor:
     return found
 
 
-class NodeQuestions:
-    """Nodes of one graph as instances: their computation graphs, `hops` around them."""
+def pair_index(index: Index | None, graph: Data) -> Tensor:
+    """Pairs of nodes [n, 2] from one pair, a list of pairs or a LongTensor; `edge_label_index` if none is given."""
+    if index is None and isinstance(labelled := graph.get("edge_label_index"), Tensor):
+        index = labelled.t()
+    if index is None:
+        raise GraphError("index must say which pairs of nodes are meant, e.g. index=[(0, 1)], or the graph carry them")
+    found = torch.as_tensor(index).cpu()
+    if not found.numel():
+        raise GraphError("the index is empty: at least one pair of nodes is needed")
+    found = found[None] if found.dim() == 1 else found
+    if found.dim() != 2 or found.size(1) != 2 or found.is_floating_point() or found.dtype == torch.bool:
+        raise GraphError(
+            f"an index of links holds pairs of nodes, one in a row: shape [n, 2], got {found.dtype} of shape "
+            f"{tuple(found.shape)}; of an edge_label_index give its transpose"
+        )
+    found, num_nodes = found.long(), int(graph.num_nodes or 0)
+    node_index(found.flatten(), num_nodes)
+    twice = found[found[:, 0] == found[:, 1]]
+    if len(twice):
+        raise GraphError(f"a link joins two different nodes, got the pair ({int(twice[0, 0])}, {int(twice[0, 1])})")
+    return found
+
+
+class Questions:
+    """Nodes, or pairs of nodes, of one graph as instances: their computation graphs, `hops` around them.
+
+    Every node of an instance is told its distance from the root, or from each of the two (`hop_code`).
+    """
 
     def __init__(self, graph: Data, hops: int) -> None:
         self.graph, self.hops = graph, hops
         self.num_nodes = int(graph.num_nodes or 0)
         self.adjacency = Adjacency(graph.edge_index, self.num_nodes)
         self.edge_keys = [key for key in edge_level_keys(graph) if key != "edge_index"]
-        taken = {"edge_index", "y", "batch", "ptr", *self.edge_keys}
+        taken = {"edge_index", "y", "batch", "ptr", "edge_label", "edge_label_index", *self.edge_keys}
         self.node_keys = [
             key
             for key, value in graph.to_dict().items()
             if isinstance(value, Tensor) and key not in taken and value.dim() and value.size(0) == self.num_nodes
         ]
 
-    def __call__(self, nodes: Tensor) -> Iterator[Asked]:
-        """The nodes one after the other, made in pieces."""
+    def __call__(self, roots: Tensor) -> Iterator[Asked]:
+        """The nodes [n], or pairs [n, 2], one after the other, made in pieces."""
         device = self.graph.edge_index.device
-        for piece, found in self.adjacency.batches(nodes.to(device), self.hops, PIECE):
-            code = torch.nn.functional.one_hot(found.hops, self.hops + 1).float()
+        single = roots.dim() == 1
+        columns = roots.reshape(len(roots), -1).to(device)
+        for piece, found in self.adjacency.batches(columns, self.hops, PIECE):
+            far = self.hops + (0 if single else 1)  # of a pair, a node may be out of reach of one of the two
+            code = torch.nn.functional.one_hot(found.hops, far + 1).float().flatten(1)
             values = {key: self.graph[key][found.nodes] for key in self.node_keys} | {"hop_code": code}
             along_edges = {key: self.graph[key][found.edges] for key in self.edge_keys}
             node_ptr, edge_ptr = found.node_ptr.tolist(), found.edge_ptr.tolist()
             ids = found.edges.cpu()
-            for place, node in enumerate(piece.tolist()):
+            for place, asked in enumerate(piece.tolist()):
                 own = slice(node_ptr[place], node_ptr[place + 1])
-                columns = slice(edge_ptr[place], edge_ptr[place + 1])
+                inside = slice(edge_ptr[place], edge_ptr[place + 1])
+                read = found.roots[place]
                 instance = Data(
-                    edge_index=found.ends[:, columns],
-                    root_index=found.root[place : place + 1],
+                    edge_index=found.ends[:, inside],
                     num_nodes=own.stop - own.start,
+                    **({"root_index": read} if single else {"edge_label_index": read[:, None]}),
                     **{key: value[own] for key, value in values.items()},
-                    **{key: value[columns] for key, value in along_edges.items()},
+                    **{key: value[inside] for key, value in along_edges.items()},
                 )
-                yield Asked(self.graph, instance, node, ids[columns])
+                yield Asked(self.graph, instance, asked[0] if single else tuple(asked), ids[inside])

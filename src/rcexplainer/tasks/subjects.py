@@ -1,0 +1,176 @@
+"""What is asked about, task by task: graphs, nodes of one graph, or links between its nodes.
+
+asked       the instances that an index names, one after the other
+shown       graphs on which a model is tried out: its output has a row for each instance in them
+hops        how far a model looks from an instance
+surrounding graphs in which every instance is seen, for boundaries and regions
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from copy import copy
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Batch, Data
+
+from rcexplainer.errors import GraphError, RCExplainerError
+from rcexplainer.gnn.calling import Task
+from rcexplainer.gnn.split import SplitModel
+from rcexplainer.graphs import check_graph
+from rcexplainer.tasks.questions import Asked, Index, Questions, node_index, pair_index
+from rcexplainer.tasks.receptive import probe_nodes, receptive_hops
+
+Check = Callable[[Data, str], None]
+SHOWN, SURROUNDING = 64, 10_000  # pairs on which a model is tried out; pairs of each kind that regions are made of
+
+
+class Subject(ABC):
+    """One kind of instance."""
+
+    @abstractmethod
+    def single(self, graphs: object, index: object) -> bool:
+        """Whether one instance is asked about, not a list of them."""
+
+    @abstractmethod
+    def asked(
+        self, graphs: Iterable[Data | Exception], index: Index | None, hops: int, check: Check
+    ) -> Iterator[Asked | Exception]:
+        """The instances; what cannot be asked about is an error in its place."""
+
+    @abstractmethod
+    def shown(self, graphs: list[Data], index: Index | None) -> list[Data]: ...
+
+    @abstractmethod
+    def hops(self, split: SplitModel, shown: list[Data]) -> int: ...
+
+    @abstractmethod
+    def surrounding(self, graphs: list[Data], index: Index | None, seed: int) -> list[Data]: ...
+
+    def instances(self, graphs: list[Data], index: Index | None, hops: int) -> list[Data]:
+        """The instances of graphs to learn from: one that is unsound is an error."""
+        found: list[Data] = []
+        for one in self.asked(graphs, index, hops, check_graph):
+            if isinstance(one, Exception):
+                raise one
+            found.append(one.instance)
+        return found
+
+
+class GraphSubject(Subject):
+    """Graphs as they are."""
+
+    def single(self, graphs: object, index: object) -> bool:
+        return isinstance(graphs, Data) and not isinstance(graphs, Batch)
+
+    def asked(
+        self, graphs: Iterable[Data | Exception], index: Index | None, hops: int, check: Check
+    ) -> Iterator[Asked | Exception]:
+        if index is not None:
+            raise RCExplainerError("index chooses nodes or links; of a graph task choose the graphs themselves")
+        return (one if isinstance(one, Exception) else Asked(one, one) for one in graphs)
+
+    def instances(self, graphs: list[Data], index: Index | None, hops: int) -> list[Data]:
+        self.asked(graphs, index, hops, check_graph)
+        return graphs
+
+    def shown(self, graphs: list[Data], index: Index | None) -> list[Data]:
+        return graphs
+
+    def hops(self, split: SplitModel, shown: list[Data]) -> int:
+        return 0
+
+    def surrounding(self, graphs: list[Data], index: Index | None, seed: int) -> list[Data]:
+        return graphs
+
+
+class _Within(Subject):
+    """Instances within one graph: they are its computation graphs."""
+
+    noun: str
+
+    @abstractmethod
+    def index(self, index: Index | None, graph: Data) -> Tensor:
+        """The roots of the instances: nodes [n] or pairs [n, 2]."""
+
+    def asked(
+        self, graphs: Iterable[Data | Exception], index: Index | None, hops: int, check: Check
+    ) -> Iterator[Asked | Exception]:
+        whole = self._whole(list(graphs))
+        check(whole, "the graph")
+        return Questions(whole, hops)(self.index(index, whole))
+
+    def _whole(self, graphs: list[Data] | list[Data | Exception]) -> Data:
+        if len(graphs) != 1:
+            raise GraphError(f"{self.noun} are explained in one graph at a time, got {len(graphs)} graphs")
+        if isinstance(graphs[0], Exception):
+            raise graphs[0]
+        return graphs[0]
+
+
+class NodeSubject(_Within):
+    noun = "nodes"
+
+    def single(self, graphs: object, index: object) -> bool:
+        return isinstance(index, int)
+
+    def index(self, index: Index | None, graph: Data) -> Tensor:
+        return node_index(index, int(graph.num_nodes or 0))
+
+    def shown(self, graphs: list[Data], index: Index | None) -> list[Data]:
+        return graphs
+
+    def hops(self, split: SplitModel, shown: list[Data]) -> int:
+        graph = self._whole(shown)
+        nodes = probe_nodes(graph)
+        return receptive_hops(split, graph, nodes, split.run(graph).output[nodes])
+
+    def surrounding(self, graphs: list[Data], index: Index | None, seed: int) -> list[Data]:
+        return graphs
+
+
+class LinkSubject(_Within):
+    noun = "links"
+
+    def single(self, graphs: object, index: object) -> bool:
+        return isinstance(index, tuple) and len(index) == 2 and all(isinstance(end, int) for end in index)
+
+    def index(self, index: Index | None, graph: Data) -> Tensor:
+        return pair_index(index, graph)
+
+    def shown(self, graphs: list[Data], index: Index | None) -> list[Data]:
+        """The graph with some of the pairs; never as many as it has nodes, so that rows of pairs can be told from
+        rows of nodes."""
+        graph = self._whole(graphs)
+        pairs = _kinds(graph, index, SHOWN, seed=0)[0]
+        return [with_pairs(graph, pairs[:-1] if len(pairs) == graph.num_nodes else pairs)]
+
+    def hops(self, split: SplitModel, shown: list[Data]) -> int:
+        graph = self._whole(shown)
+        return receptive_hops(split, graph, graph.edge_label_index.t(), split.run(graph).output)
+
+    def surrounding(self, graphs: list[Data], index: Index | None, seed: int) -> list[Data]:
+        graph = self._whole(graphs)
+        pairs = torch.cat(_kinds(graph, index, SURROUNDING, seed)).unique(dim=0)
+        return [with_pairs(graph, pairs)]
+
+
+def _kinds(graph: Data, index: Index | None, most: int, seed: int) -> list[Tensor]:
+    """Pairs of nodes, at most so many of each kind: those asked about or labelled (if any), random ones, edges."""
+    generator = torch.Generator().manual_seed(seed)
+    named = [] if index is None and "edge_label_index" not in graph else [pair_index(index, graph)]
+    random = torch.randint(int(graph.num_nodes or 0), (most, 2), generator=generator)
+    proper = [kind[kind[:, 0] != kind[:, 1]] for kind in (*named, random, graph.edge_index.t().cpu())]
+    return [kind[torch.randperm(len(kind), generator=generator)[:most]] for kind in proper]
+
+
+SUBJECTS: dict[Task, Subject] = {"graph": GraphSubject(), "node": NodeSubject(), "link": LinkSubject()}
+
+
+def with_pairs(graph: Data, pairs: Tensor) -> Data:
+    """The graph asking about these pairs [n, 2]; the caller's own object stays as it is."""
+    asking = copy(graph)
+    asking.edge_label_index = pairs.t().contiguous().to(graph.edge_index.device)
+    if "edge_label" in asking:
+        del asking.edge_label  # of other pairs
+    return asking
