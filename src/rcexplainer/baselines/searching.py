@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from rcexplainer.baselines.chance import generators
 from rcexplainer.baselines.method import Method
 from rcexplainer.core.search import greedy
 from rcexplainer.gnn.instances import Instances, single_effects
@@ -24,14 +25,9 @@ class Random(Method):
 
     def scores(self, instances: Instances, labels: Tensor) -> Tensor:
         units = instances.units
-        if not len(units):
-            return torch.zeros(0, device=units.owner.device)
-        first = units.pair[:, units.ptr[:-1].clamp_max(len(units) - 1)].amin(0)  # pairs are counted from there
-        place = (units.pair - first[units.owner]) * torch.tensor([[7919], [1]], device=units.owner.device)
-        keys = torch.zeros_like(units.counts).index_add(0, units.owner, place.sum(0))
         draws = [
-            np.random.default_rng([self.seed, count, key]).random(count)
-            for count, key in zip(units.counts.tolist(), keys.tolist(), strict=True)
+            random.random(count)
+            for random, count in zip(generators(units, self.seed), units.counts.tolist(), strict=True)
         ]
         return torch.from_numpy(np.concatenate(draws)).to(units.owner.device, torch.float)
 
