@@ -43,6 +43,27 @@ def test_learns_a_node_set():
     assert result.accuracy["test"] == accuracy(result.model, cycles.graphs, cycles.split.test)
 
 
+def test_nodes_without_edges_count_as_what_the_settings_say():
+    cycles = load("tree-cycles")
+    graph, config = cycles.graphs[0], gnn_config("paper", cycles.num_features, 2, "node")
+    for label in (0, 1):
+        settings = TrainConfig(epochs=60, lr=0.02, patience=60, without_edges=(label, label))
+        model = train_gnn(config, cycles.graphs, cycles.split, settings=settings, progress=False).model
+        bare = model(graph.x, graph.edge_index[:, :0]).argmax(1)
+        assert bare.eq(label).all()
+
+
+def test_without_edges_must_fit_the_task(motifs):
+    cycles = load("tree-cycles")
+    for classes in ((0,), (0, 2), (0, -1)):
+        settings = TrainConfig(epochs=1, without_edges=classes)
+        with pytest.raises(RCExplainerError, match="a class for each of the 2"):
+            train_gnn(gnn_config("paper", 10, 2, "node"), cycles.graphs, cycles.split, settings=settings)
+    settings = TrainConfig(epochs=1, without_edges=(0, 0))
+    with pytest.raises(RCExplainerError, match="node tasks"):
+        train_gnn(gnn_config("paper", 10, 2), motifs.graphs, motifs.split, settings=settings)
+
+
 def test_reported_accuracy_is_that_of_the_returned_model(motifs, trained):
     for part in ("train", "val", "test"):
         assert trained.accuracy[part] == accuracy(trained.model, motifs.subset(part))

@@ -18,6 +18,7 @@ from tqdm.auto import tqdm
 
 from rcexplainer.batching import GraphStore
 from rcexplainer.errors import GraphError, RCExplainerError
+from rcexplainer.gnn.masking import delete_edges
 from rcexplainer.gnn.models import GNN, GNNConfig
 from rcexplainer.graphs import as_graphs
 
@@ -44,6 +45,9 @@ class TrainConfig:
     weight_decay: float = 0.0
     batch_size: int = 128
     patience: int = 60
+    # Node sets: what nodes of each class count as in a copy of the graph without its edges, on which the network is
+    # trained too. Left to itself it takes a node without edges for whatever has the fewest of them.
+    without_edges: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         sane = 0 < self.lr < math.inf and 0 <= self.weight_decay < math.inf
@@ -51,6 +55,7 @@ class TrainConfig:
             raise RCExplainerError(f"epochs, batch_size, patience ≥ 1, lr > 0, weight_decay ≥ 0 are needed, got {self}")
 
 
+BARE = 0.3  # what the copy without edges weighs, the graph itself 1
 # Node sets are one graph: an epoch is a single step, so there are more of them.
 DEFAULTS = {"graph": TrainConfig(), "node": TrainConfig(epochs=3000, lr=0.01, patience=600)}
 
@@ -85,6 +90,7 @@ def train_gnn(
             raise GraphError(f"the {name} part is empty: {count} instances are too few to split, or were split wrongly")
         if int(part.min()) < 0 or int(part.max()) >= instances.count:
             raise GraphError(f"the {name} part names instance {int(part.max())}, there are {instances.count}")
+    bare = _bare_classes(settings, config)
     started = time.perf_counter()
     with seeded(seed):
         model = GNN(config).to(instances.device)
@@ -97,6 +103,8 @@ def train_gnn(
             for batch, rows in instances.batches(parts.train, settings.batch_size, shuffle=True):
                 optimizer.zero_grad()
                 loss = F.cross_entropy(instances.logits(model, batch, rows), instances.labels(batch, rows))
+                if bare is not None:
+                    loss = loss + BARE * instances.bare_loss(model, batch, rows, bare)
                 loss.backward()
                 optimizer.step()
             schedule.step()
@@ -114,6 +122,18 @@ def train_gnn(
     accuracies = {part: instances.score(model, getattr(parts, part))[0] for part in ("train", "val", "test")}
     log.info("trained %s in %.1f s, best epoch %d: %s", config.conv, seconds, best_epoch, accuracies)
     return TrainedGNN(model, accuracies, best_epoch, seconds, seed)
+
+
+def _bare_classes(settings: TrainConfig, config: GNNConfig) -> Tensor | None:
+    """[C] the class of nodes of each class once they have no edges; None where nothing is said about it."""
+    classes = settings.without_edges
+    if not classes:
+        return None
+    if config.task != "node":
+        raise RCExplainerError(f"without_edges is for node tasks, this is a {config.task} task")
+    if len(classes) != config.num_classes or not all(0 <= label < config.num_classes for label in classes):
+        raise RCExplainerError(f"without_edges must name a class for each of the {config.num_classes}, got {classes}")
+    return torch.tensor(classes)
 
 
 @contextmanager
@@ -193,6 +213,11 @@ class _Instances:
     def labels(self, batch: Data, rows: Tensor | None) -> Tensor:
         labels = batch.y.reshape(-1).long()
         return labels if rows is None else labels[rows]
+
+    def bare_loss(self, model: GNN, batch: Data, rows: Tensor | None, bare: Tensor) -> Tensor:
+        """The cross-entropy on a copy of the graph without its edges."""
+        empty = delete_edges(batch, torch.ones(batch.num_edges, dtype=torch.bool, device=self.device))
+        return F.cross_entropy(self.logits(model, empty, rows), bare.to(self.device)[self.labels(batch, rows)])
 
     @torch.no_grad()
     def score(self, model: GNN, index: Tensor) -> tuple[float, float]:
