@@ -21,6 +21,7 @@ RANKS = {
     "explanation": 4,
     "config": 4,
     "packing": 5,
+    "recognising": 5,
     "explaining": 6,
     "fitted": 7,
     "known": 5,

@@ -20,7 +20,7 @@ from rcexplainer.core.objectives import Objective
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.sampling import sample_boundaries
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.fitted import FittedRCExplainer, MaskScores, fingerprint, probe_graph
+from rcexplainer.fitted import FittedRCExplainer, MaskScores
 from rcexplainer.fitting import Taught, make_objective, safer, train_network
 from rcexplainer.gnn.calling import Forward, Task
 from rcexplainer.gnn.instances import Instances
@@ -29,13 +29,12 @@ from rcexplainer.gnn.split import SplitModel, split_model
 from rcexplainer.gnn.training import usable_device
 from rcexplainer.graphs import Graphs, Kind, check_graph, list_graphs
 from rcexplainer.known import Known, Lesson, Seen, hold_out
+from rcexplainer.recognising import fingerprint, probe_graphs
 from rcexplainer.resuming import FitFile, digest
 from rcexplainer.tasks.questions import Index
 from rcexplainer.tasks.subjects import SUBJECTS
 
 log = logging.getLogger(__name__)
-
-PROBES = 4
 
 
 class RCExplainer:
@@ -197,7 +196,6 @@ class _Fitting:
             rest = "; training goes on with safer settings" if attempt is not attempts[-1] else ""
             log.warning("the mask network has collapsed: %s%s", collapse, rest)
         graphs = self.training.instances.graphs
-        small = sorted(graphs, key=lambda graph: (not graph.num_edges, graph.num_nodes))[:PROBES]
         return FittedRCExplainer(
             split=self.split,
             scores=MaskScores(net, held.calibrate(net), attempt, held.conditioned),
@@ -209,7 +207,7 @@ class _Fitting:
             config=attempt,
             regions=held.regions,
             targets=targets,
-            probes=tuple(probe_graph(graph) for graph in small),
+            probes=probe_graphs(graphs),
             history=history,
         )
 

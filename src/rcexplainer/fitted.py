@@ -1,11 +1,9 @@
 """A fitted explainer: what it holds, and how it is kept on disk.
 
 The file is safetensors, with settings, versions, class names and a fingerprint of the GNN as JSON. The GNN itself is
-not saved, only what tells it from another. A few small training graphs are: on these the model is taken apart again
-when the explainer is loaded.
+not saved, only what it is recognised by.
 """
 
-import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -30,10 +28,10 @@ from rcexplainer.explaining import FittedExplainer
 from rcexplainer.files import read_tensors, write_tensors
 from rcexplainer.gnn.calling import Forward
 from rcexplainer.gnn.instances import Instances, node_inputs
-from rcexplainer.gnn.probing import SAME
-from rcexplainer.gnn.split import Pass, split_model
+from rcexplainer.gnn.split import Pass
 from rcexplainer.graphs import Kind
 from rcexplainer.known import question, questions
+from rcexplainer.recognising import describe, device_of, recognise
 
 FORMAT = "rcexplainer-explainer"
 
@@ -113,30 +111,21 @@ class FittedRCExplainer(FittedExplainer):
 
     def save(self, path: str | Path) -> Path:
         """Write the explainer to one file; `rcexplainer.load(path, model)` reads it."""
+        model, known_by = describe(self.split, self.probes)
         tensors = {
+            **model,
             **named("net", self.scores.net.state_dict()),
             **named("regions", self.regions.state()),
             "calibration.threshold": self.scores.calibration.threshold,
             "calibration.scale": self.scores.calibration.scale,
-            "answers": self.split.run(list(self.probes)).output,
         }
-        for number, graph in enumerate(self.probes):
-            values = {key: value for key, value in graph.to_dict().items() if isinstance(value, Tensor)}
-            tensors |= named(f"probe.{number}", values)
         about = {
-            "version": __version__,
-            "torch": torch.__version__,
+            **known_by,
             "config": asdict(self.config),
             "class_names": self.class_names,
             "classes": sorted(self.classes or ()),
-            "task": self.split.task,
-            "head": self.split.head_name,
-            "output": self.split.output,
             "hops": self.hops,
             "targets": self.targets,
-            "probes": len(self.probes),
-            "model": type(self.split.model).__name__,
-            "fingerprint": fingerprint(self.split.model),
         }
         return write_tensors(Path(path), tensors, {"format": FORMAT, "about": json.dumps(about)})
 
@@ -164,12 +153,9 @@ def _load(
     about: dict[str, Any],
     config: RCConfig,
 ) -> FittedRCExplainer:
-    _check_fingerprint(path, about["fingerprint"], fingerprint(model))
-    device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
+    split, probes = recognise(path, model, forward, tensors, about)
+    device = device_of(model)
     tensors = {name: tensor.to(device) for name, tensor in tensors.items()}
-    probes = tuple(Data(**part(f"probe.{number}", tensors)) for number in range(about["probes"]))
-    split = split_model(model, list(probes), about["head"], forward, about["task"], about["output"])
-    _check_answers(path, about["model"], tensors["answers"], split.run(list(probes)).output, type(model).__name__)
     weights = part("net", tensors)
     widths = len(weights["node_mean"]), len(weights["instance_mean"])
     asked = questions(split.num_classes, about["targets"] != [None])
@@ -192,41 +178,3 @@ def _load(
         regions=Regions.from_state(part("regions", tensors)),
         probes=probes,
     )
-
-
-def probe_graph(graph: Data) -> Data:
-    """An instance as a graph like any other: without what makes it a computation graph of nodes."""
-    return Data.from_dict(
-        {key: value for key, value in graph.to_dict().items() if key not in ("root_index", "hop_code")}
-    )
-
-
-def fingerprint(model: nn.Module) -> dict[str, Any]:
-    """What tells one GNN from another: shape and content of every parameter and buffer."""
-
-    def digest(tensor: Tensor) -> str:
-        return hashlib.sha256(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes()).hexdigest()[:16]
-
-    return {name: [list(tensor.shape), digest(tensor.reshape(-1))] for name, tensor in model.state_dict().items()}
-
-
-def _check_fingerprint(path: Path, saved: dict[str, Any], given: dict[str, Any]) -> None:
-    for name in sorted(saved.keys() | given.keys()):
-        if name not in given or name not in saved:
-            has, lacks = ("the saved one", "this one") if name in saved else ("this one", "the saved one")
-            raise CheckpointError(f"{path} was fitted for another GNN: {has} has {name}, {lacks} does not")
-        if saved[name] != given[name]:
-            shapes = tuple(saved[name][0]), tuple(given[name][0])
-            what = "its values differ" if shapes[0] == shapes[1] else f"its shape was {shapes[0]}, now {shapes[1]}"
-            raise CheckpointError(f"{path} was fitted for another GNN, or this one was trained since: {name}, {what}")
-
-
-def _check_answers(path: Path, name: str, saved: Tensor, given: Tensor, own: str) -> None:
-    """The same weights in another architecture are another GNN."""
-    size = saved.abs().max().clamp_min(1e-6)
-    worst = float((saved - given).abs().max() / size) if saved.shape == given.shape else float("inf")
-    if not worst <= SAME:
-        raise CheckpointError(
-            f"{path} was fitted for another GNN ({name}): this {own} has the same weights and answers differently on "
-            f"the graphs saved with it, by {worst:.2g} of what it says"
-        )

@@ -17,7 +17,7 @@ from torch_geometric.explain.config import MaskType, ModelMode
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explaining import FittedExplainer
-from rcexplainer.fitted import fingerprint
+from rcexplainer.recognising import fingerprint
 
 log = logging.getLogger(__name__)
 
