@@ -21,9 +21,15 @@ class CountsMarks(nn.Module):
             self.lin.weight.copy_(torch.tensor([[-4.0], [4.0]]))
             self.lin.bias.copy_(torch.tensor([4.0, -4.0]) * threshold)
 
-    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None) -> Tensor:
-        x = self.conv(x, edge_index)
-        return self.lin(x if self.task == "node" else global_add_pool(x, batch))
+    def forward(
+        self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None, edge_label_index: Tensor | None = None
+    ) -> Tensor:
+        seen = self.conv(x, edge_index)
+        if self.task == "graph":
+            seen = global_add_pool(seen, batch)
+        elif self.task == "link":
+            seen = seen[edge_label_index].sum(0)
+        return self.lin(seen)
 
 
 def marked_graph(pairs: list[tuple[int, int]], marked: list[int]) -> Data:

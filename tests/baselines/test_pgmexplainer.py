@@ -101,6 +101,16 @@ def test_marked_neighbours_explain_a_node() -> None:
     assert found.counterfactual.minimal
 
 
+def test_marked_neighbours_explain_a_link() -> None:
+    graph = marked_graph([*STAR, (6, 7), (7, 8)], [1, 8])
+    fitted = PGMExplainer().fit(CountsMarks("link", 1.5), graph, task="link", index=[(0, 7), (0, 3)], hops=1)
+    found = fitted.explain(graph, index=(0, 7))
+    assert found.prediction == 1
+    reasons = min(score_of(found, 0, 1), score_of(found, 7, 8))
+    assert reasons > max(score_of(found, one, other) for one, other in [(0, 2), (0, 3), (0, 4), (0, 5), (1, 2)])
+    assert found.counterfactual.flipped
+
+
 def test_same_seed_same_scores_alone_and_in_a_batch() -> None:
     model, graphs = houses()
     one, same, other = (PGMExplainer(samples=100, seed=seed).fit(model, graphs) for seed in (0, 0, 1))

@@ -36,3 +36,10 @@ def cut_off(instances: Instances, ids: Tensor, hidden: Tensor) -> Iterator[Data]
         gone = hidden[start : start + size].to(units.owner.device)
         start += size
         yield delete_edges(batch, units.to_edges(gone[units.pair].any(0), False))
+
+
+def read_at(instances: Instances, place: int) -> list[int]:
+    """The nodes at which an instance is read: the one or two asked about, of a graph none in particular."""
+    keys = {"node": "root_index", "link": "edge_label_index"}
+    key = keys.get(instances.split.task)
+    return instances.graphs[place][key].flatten().tolist() if key else []

@@ -8,7 +8,8 @@
                shrink: a node that is independent of t given the others leaves it
     score(i)   (V_i + [i in the blanket]) / 2, with V_i = √(χ²(i) / S) ∈ [0, 1]: how strongly t depends on X_i
 
-A unit has the lower score of its two nodes: it belongs to the subgraph that the best nodes induce from there on.
+A unit has the lower score of its two nodes: it belongs to the subgraph that the best nodes induce from there on. The
+node that is explained (of a link both ends) belongs to it in any case, with score 1.
 
 Not as published: a perturbed node has the features 0 (published: their mean, which changes nothing where all nodes have
 the same, or random zeros and ones, which suit no other features); one meaning of t for both tasks, the published one of
@@ -20,7 +21,7 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from rcexplainer.baselines.chance import generators
-from rcexplainer.baselines.hiding import zero_filled
+from rcexplainer.baselines.hiding import read_at, zero_filled
 from rcexplainer.baselines.method import Method
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.instances import Instances
@@ -48,19 +49,16 @@ class PGMExplainer(Method):
     def scores(self, instances: Instances, labels: Tensor) -> Tensor:
         nodes: list[Tensor] = []
         for place, random in enumerate(generators(instances.units, self.seed)):
-            graph = instances.graphs[place]
-            perturbed = torch.from_numpy(random.random((self.samples, int(graph.num_nodes or 0))) < self.share)
-            drops = confidence_drops(instances, place, perturbed)
-            roots = graph.root_index.tolist() if instances.split.task == "node" else []
-            if roots:  # a prediction for every node
-                changed = (drops > self.threshold)[:, roots[0]]
-                known = perturbed + 2 * (drops > self.threshold).long()
-            else:
-                changed, known = (drops > self.threshold)[:, 0], perturbed.long()
-            strength = chi_square(known, changed)[0].div(self.samples).sqrt()
-            inside = torch.zeros_like(strength)
-            inside[[*roots, *blanket(known, changed, self.significance, roots)]] = 1
-            nodes.append((strength + inside) / 2)
+            size, roots = int(instances.graphs[place].num_nodes or 0), read_at(instances, place)
+            perturbed = torch.from_numpy(random.random((self.samples, size)) < self.share)
+            fell = confidence_drops(instances, place, perturbed) > self.threshold
+            every = instances.split.task == "node"  # every node has a prediction
+            known = perturbed + 2 * fell.long() if every else perturbed.long()
+            changed = fell[:, roots[0] if every else 0]
+            score = chi_square(known, changed)[0].div(self.samples).sqrt() / 2
+            score[blanket(known, changed, self.significance, roots)] += 0.5
+            score[roots] = 1
+            nodes.append(score)
         return torch.cat(nodes).to(labels.device, torch.float)[instances.units.pair].amin(0)
 
 

@@ -29,14 +29,13 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from rcexplainer.baselines.chance import generators
-from rcexplainer.baselines.hiding import zero_filled
+from rcexplainer.baselines.hiding import read_at, zero_filled
 from rcexplainer.baselines.method import Method
 from rcexplainer.baselines.search_tree import Nodes, SearchTree, State, reached
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.instances import Instances
 
 Hide = Callable[[Instances, Tensor, Tensor], Iterator[Data]]
-ROOTS = {"node": "root_index", "link": "edge_label_index"}
 
 
 class SubgraphX(Method):
@@ -76,14 +75,13 @@ class SubgraphX(Method):
 
     def games(self, instances: Instances) -> list["Game"]:
         units, ptr = instances.units, instances.store[instances.everything].ptr.tolist()
-        key = ROOTS.get(instances.split.task)
         found: list[Game] = []
         for place, random in enumerate(generators(units, self.seed)):
             neighbours: list[set[int]] = [set() for _ in range(ptr[place + 1] - ptr[place])]
             for one, other in (units.pair[:, units.ptr[place] : units.ptr[place + 1]] - ptr[place]).T.tolist():
                 neighbours[one].add(other)
                 neighbours[other].add(one)
-            roots: Nodes = frozenset(instances.graphs[place][key].flatten().tolist() if key else ())
+            roots = frozenset(read_at(instances, place))
             tree = SearchTree(neighbours, roots, self.min_nodes, self.children, self.exploration, self.prune)
             found.append(Game(tree, self.hops, orders(random, self.samples, len(neighbours))))
         return found
