@@ -9,6 +9,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 SMALL = {
     "explain_graph": {"graphs": 60, "epochs": 1},
     "explain_node": {"train_epochs": 60, "epochs": 1},
+    "explain_link": {"pairs": 90, "train_epochs": 60, "epochs": 1},
     "chosen_class": {"graphs": 90, "train_epochs": 60, "epochs": 1},
 }
 

@@ -234,7 +234,9 @@ def explain(
 @app.command()
 def evaluate(
     dataset: Annotated[str, typer.Option(help="A name from `rcexplainer datasets`.")],
-    model: Annotated[str, typer.Option(help="As for `rcexplainer train`.")] = "paper",
+    model: Annotated[
+        str | None, typer.Option(help="As for `rcexplainer train`; left out: paper, for links shallow.")
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="How often all of it is done; each seed draws its own split.")] = 1,
     protocol: Annotated[
         str, typer.Option(help="held-out, or paper: fitted and evaluated on the same graphs of one class.")
@@ -252,6 +254,7 @@ def evaluate(
     from rcexplainer.experiments import evaluate as held_out
     from rcexplainer.experiments import nodes, paper_protocol
     from rcexplainer.experiments.fitting import parse_settings
+    from rcexplainer.gnn.models import USUAL
 
     if protocol not in ("held-out", "paper"):
         raise RCExplainerError(f"protocol must be one of held-out, paper, got {protocol!r}")
@@ -263,7 +266,8 @@ def evaluate(
         "progress": not quiet,
     }
     result: Any
-    if task_of(dataset) == "node":
+    model = model or USUAL[task_of(dataset)]
+    if task_of(dataset) != "graph":
         result = nodes.evaluate_nodes(dataset, model, range(seeds), **how)
     elif protocol == "paper":
         result = paper_protocol.paper_protocol(dataset, model, range(seeds), **how)

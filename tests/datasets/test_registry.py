@@ -23,6 +23,7 @@ def test_names():
         "ba-grid",
         "ba-2motifs",
         "three-motifs",
+        "shared-neighbours",
         "nitro",
         "mutagenicity",
         "nci1",
@@ -38,12 +39,13 @@ def test_every_built_in_set_is_well_formed(name):
     for graph in data.graphs:
         assert graph.edge_motif.shape == graph.edge_motif_id.shape == (graph.num_edges,)
         assert torch.equal(graph.edge_motif, graph.edge_motif_id >= 0)
-    instances = len(data) if data.task == "graph" else data.graph.num_nodes
+    instances = len(data.labels)
+    if data.task != "link":
+        assert instances == (len(data) if data.task == "graph" else data.graph.num_nodes)
     together = torch.cat([data.split.train, data.split.val, data.split.test])
     assert together.sort().values.tolist() == list(range(instances))
     assert len(data.split.train) == pytest.approx(0.8 * instances, abs=1)
-    labels = torch.cat([graph.y.reshape(-1) for graph in data.graphs])
-    assert int(labels.max()) == data.num_classes - 1
+    assert int(data.labels.max()) == data.num_classes - 1
 
 
 @pytest.mark.parametrize(
@@ -74,9 +76,9 @@ def test_graph_and_node_sets_have_their_own_doors():
     graphs, nodes = load("ba-2motifs", num_graphs=10), load("tree-cycles")
     assert len(graphs.subset("train")) == 8
     assert nodes.graph is nodes[0]
-    with pytest.raises(DatasetError, match=r"holds 10 graphs; \.graph is for node sets"):
+    with pytest.raises(DatasetError, match=r"holds 10 graphs; \.graph is for node and link sets"):
         _ = graphs.graph
-    with pytest.raises(DatasetError, match=r"is one graph: its parts are node positions, use \.split\.val"):
+    with pytest.raises(DatasetError, match=r"is one graph: its parts are positions of nodes, use \.split\.val"):
         nodes.subset("val")
 
 

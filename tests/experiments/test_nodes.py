@@ -1,13 +1,22 @@
 """Node sets at toy size: what is measured, on which nodes, and which networks count."""
 
+import functools
+
 import pytest
 import torch
 
 from rcexplainer.datasets import load
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.experiments import nodes, running
-from rcexplainer.experiments.nodes import NodeEvaluation, NodeResult, evaluate_nodes, motif_nodes, split_motifs
-from rcexplainer.gnn import TrainConfig
+from rcexplainer.experiments.nodes import (
+    NodeEvaluation,
+    NodeResult,
+    evaluate_nodes,
+    motif_nodes,
+    split_links,
+    split_motifs,
+)
+from rcexplainer.gnn import TrainConfig, gnn_config, train_gnn
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +38,9 @@ def test_every_method_is_measured_on_unseen_nodes(found) -> None:
 
 
 def test_no_motif_is_on_both_sides() -> None:
-    graph = load("tree-cycles").graphs[0]
-    seen, unseen = split_motifs(graph, seed=3)
+    data = load("tree-cycles")
+    graph = data.graph
+    seen, unseen = split_motifs(data, None, seed=3)
     ids = graph.node_motif_id
     assert not torch.isin(ids[seen], ids[unseen]).any()
     assert sorted([*seen.tolist(), *unseen.tolist()]) == motif_nodes(graph).tolist()
@@ -50,5 +60,25 @@ def test_networks_that_do_not_use_the_motif_are_left_out_of_the_headline() -> No
 
 
 def test_a_graph_set_is_refused() -> None:
-    with pytest.raises(RCExplainerError, match="ba-2motifs is a graph set: this is for node sets"):
+    with pytest.raises(RCExplainerError, match="ba-2motifs is a graph set: this is for sets of nodes or links"):
         evaluate_nodes("ba-2motifs", progress=False)
+
+
+def test_links_are_fitted_on_the_training_part_and_judged_on_the_test_part(monkeypatch) -> None:
+    small = functools.partial(load, num_pairs=150)
+    monkeypatch.setattr(running, "load", small)
+    monkeypatch.setattr(nodes, "REFERENCES", 5)
+    found = evaluate_nodes("shared-neighbours", "shallow", settings={"epochs": 3}, progress=False)
+    own = found.results[0]
+    assert (own.method, own.nodes) == ("rcexplainer", "unseen")
+    assert 0 < own.count <= int(small("shared-neighbours").split.test.numel())
+    assert own.auc > 0.5
+    data = small("shared-neighbours")
+    network = train_gnn(
+        gnn_config("shallow", data.num_features, 2, "link"), data.graphs, data.split, progress=False
+    ).model
+    seen, unseen = split_links(data, network, 0)
+    parts = [{tuple(pair) for pair in some.tolist()} for some in (seen, unseen)]
+    assert not parts[0] & parts[1]
+    linked = {tuple(pair) for pair in data.graph.edge_label_index.t()[data.graph.edge_label == 1].tolist()}
+    assert parts[0] | parts[1] <= linked

@@ -11,12 +11,12 @@ from torch_geometric.data import Data
 
 from rcexplainer.errors import DatasetError
 
-Task = Literal["graph", "node"]
+Task = Literal["graph", "node", "link"]
 
 
 @dataclass(frozen=True)
 class Split:
-    """Positions of the training, validation and test instances: graphs, or nodes of the one graph."""
+    """Positions of the training, validation and test instances: graphs, or nodes or pairs of the one graph."""
 
     train: Tensor
     val: Tensor
@@ -57,14 +57,20 @@ class GraphDataset:
 
     @property
     def graph(self) -> Data:
-        """The one graph of a node set."""
-        if self.task != "node":
-            raise DatasetError(f"{self.name} holds {len(self)} graphs; .graph is for node sets, use .graphs")
+        """The one graph of a node or link set."""
+        if self.task == "graph":
+            raise DatasetError(f"{self.name} holds {len(self)} graphs; .graph is for node and link sets, use .graphs")
         return self.graphs[0]
 
     @property
     def num_classes(self) -> int:
         return len(self.class_names)
+
+    @property
+    def labels(self) -> Tensor:
+        """The class of every instance: graph, node or pair."""
+        key = "edge_label" if self.task == "link" else "y"
+        return torch.cat([graph[key].reshape(-1) for graph in self.graphs])
 
     @property
     def num_features(self) -> int:
@@ -77,7 +83,7 @@ class GraphDataset:
     def subset(self, part: Literal["train", "val", "test"]) -> list[Data]:
         """The graphs of one part of the split (graph sets only)."""
         if self.task != "graph":
-            raise DatasetError(f"{self.name} is one graph: its parts are node positions, use .split.{part}")
+            raise DatasetError(f"{self.name} is one graph: its parts are positions of {self.task}s, use .split.{part}")
         return [self.graphs[position] for position in getattr(self.split, part).tolist()]
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from rcexplainer.datasets import molecules, synthetic, tu
-from rcexplainer.datasets.dataset import GraphDataset
+from rcexplainer.datasets import links, molecules, synthetic, tu
+from rcexplainer.datasets.dataset import GraphDataset, Task
 from rcexplainer.errors import DatasetError
 
 
@@ -15,7 +15,7 @@ class Entry:
     """One line of `rcexplainer datasets`. `build(root, seed, **options)` makes the set."""
 
     about: str
-    task: str
+    task: Task
     build: Callable[..., GraphDataset]
 
 
@@ -27,6 +27,9 @@ ENTRIES: dict[str, Entry] = {
     "ba-grid": Entry("Barabási–Albert base with 80 grids: the paper's “Tree-Grid”", "node", synthetic.ba_grid),
     "ba-2motifs": Entry("Barabási–Albert tree with a 5-cycle or a house", "graph", synthetic.ba_2motifs),
     "three-motifs": Entry("three classes, two of three motifs each", "graph", synthetic.three_motifs),
+    "shared-neighbours": Entry(
+        "links between nodes with three neighbours in common, among decoys", "link", links.shared_neighbours
+    ),
     "nitro": Entry("molecules, positive with NO2 or NH2 on an aromatic ring", "graph", molecules.nitro),
     "mutagenicity": Entry("molecules, mutagenic or not (TU)", "graph", tu.mutagenicity),
     "nci1": Entry("molecules, active against lung cancer cells or not (TU)", "graph", tu.nci1),
@@ -44,8 +47,8 @@ def names() -> list[str]:
     return list(ENTRIES)
 
 
-def task_of(name: str) -> str:
-    """What the instances of a set are: "graph" or "node"; families and unknown names are of graphs."""
+def task_of(name: str) -> Task:
+    """What the instances of a set are: "graph", "node" or "link"; families and unknown names are of graphs."""
     entry = ENTRIES.get(name.lower())
     return "graph" if entry is None else entry.task
 

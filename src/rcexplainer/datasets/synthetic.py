@@ -196,14 +196,18 @@ def _motif_graph(motifs: Mapping[int, Motif], label: int, base_sizes: range, ran
 
 
 def _data(graph: PlantedGraph, x: Tensor, y: Tensor) -> Data:
+    data = doubled(graph.edges, graph.edge_motif_id)
+    data.x, data.y = x, y
+    return data
+
+
+def doubled(edges: Numbers, edge_motif_id: Numbers) -> Data:
     """Store every edge in both directions, sorted by source and then target."""
-    directed = np.concatenate([graph.edges, graph.edges[:, ::-1]])
+    directed = np.concatenate([edges, edges[:, ::-1]])
     order = np.lexsort((directed[:, 1], directed[:, 0]))
-    motif_id = torch.from_numpy(np.tile(graph.edge_motif_id, 2)[order])
+    motif_id = torch.from_numpy(np.tile(edge_motif_id, 2)[order])
     return Data(
-        x=x,
         edge_index=torch.from_numpy(np.ascontiguousarray(directed[order].T)),
-        y=y,
         edge_motif=motif_id != OUTSIDE,
         edge_motif_id=motif_id,
     )

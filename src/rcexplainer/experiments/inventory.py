@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
-
 from rcexplainer.datasets import load
 
 
@@ -42,7 +40,7 @@ def describe(name: str, root: Path | None = None, seed: int = 0) -> Inventory:
     """Load the dataset and count."""
     data = load(name, root=root, seed=seed)
     number = len(data)
-    labels = torch.cat([graph.y.reshape(-1) for graph in data.graphs]).bincount(minlength=data.num_classes)
+    labels = data.labels.bincount(minlength=data.num_classes)
     truth = sum(int(graph.edge_motif.sum()) for graph in data.graphs) / 2 / number if data.has_ground_truth else None
     return Inventory(
         name=data.name,

@@ -19,6 +19,7 @@ from rcexplainer.explaining import FittedExplainer
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn import SplitModel, delete_edges
 from rcexplainer.gnn.instances import Instances
+from rcexplainer.metrics.motif import motif_edges
 
 WITHIN = 0.3  # counterfactuals count as found within this share of the units
 VERIFIED = 50  # counterfactuals of a group that are verified once more
@@ -47,8 +48,8 @@ def predictions(split: SplitModel, graphs: Sequence[Data]) -> Tensor:
 
 
 def flips_without(split: SplitModel, ones: Sequence[Explanation], removed: Sequence[Tensor]) -> Tensor:
-    """Whether each prediction is another one when these edges are really deleted, [n]."""
-    left = [delete_edges(one.graph, mask) for one, mask in zip(ones, removed, strict=True)]
+    """Whether each prediction is another one when these edges of the whole graph are really deleted, [n]."""
+    left = [delete_edges(one.instance, one.within(mask)) for one, mask in zip(ones, removed, strict=True)]
     return predictions(split, left) != torch.tensor([one.prediction for one in ones])
 
 
@@ -83,11 +84,13 @@ def edge_set(split: SplitModel, ones: Sequence[Explanation]) -> EdgeSet:
 
 
 def motif_flips(split: SplitModel, ones: Sequence[Explanation]) -> float:
-    """The share that flips when the known motif is deleted, of the graphs that have one; nan where none has."""
-    known = [one for one in ones if "edge_motif" in one.graph and bool(one.graph.edge_motif.any())]
+    """The share that flips when the known motif (its own) is deleted, of those that have one; nan where none has."""
+    known = [one for one in ones if "edge_motif" in one.graph and bool(motif_edges(one).any())]
     if not known:
         return NAN
-    return float(flips_without(split, known, [one.graph.edge_motif for one in known]).float().mean())
+    left = [delete_edges(one.instance, motif_edges(one)) for one in known]
+    after = predictions(split, left)
+    return float((after != torch.tensor([one.prediction for one in known])).float().mean())
 
 
 def seconds_each(method: FittedExplainer, graphs: Sequence[Data]) -> float:

@@ -1,11 +1,14 @@
-"""Node sets: does the explained node's motif get the scores, and does deleting few edges change the prediction?
+"""Nodes and links of one graph: does the motif of what is explained get the scores, and does deleting few edges change
+the prediction?
 
 The mask network is fitted on the nodes of half of the motifs; the headline is of the nodes of the other half. All motif
-nodes, the paper's protocol, are reported beside it. A network whose predictions do not change when a node's own motif
-is deleted does not use it, and its ground truth says nothing: such networks are counted, and left out of the headline.
+nodes, the paper's protocol, are reported beside it. Of links, those of the training part are fitted on and those of the
+test part explained, where the network rightly predicts a link. A network whose predictions do not change when a node's
+own motif is deleted does not use it, and its ground truth says nothing: such networks are counted, and left out of the
+headline.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean, median, stdev
@@ -16,12 +19,15 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from rcexplainer.baselines import GreedyDeletion, Occlusion, Random
+from rcexplainer.datasets import GraphDataset, task_of
+from rcexplainer.errors import RCExplainerError
 from rcexplainer.experiments.accuracy import versions
+from rcexplainer.experiments.measuring import motif_flips
 from rcexplainer.experiments.running import each_seed, sample, trained_gnn
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.explaining import FittedExplainer
 from rcexplainer.explanation import Explanation
-from rcexplainer.gnn import SplitModel, delete_edges
+from rcexplainer.gnn import GNN
 from rcexplainer.metrics import motif_accuracy, motif_auc
 
 USES_MOTIF = 0.9  # a network counts if so many of its motif nodes flip when their motif is deleted
@@ -100,32 +106,35 @@ def evaluate_nodes(
     progress: bool = True,
 ) -> NodeEvaluation:
     """Train, fit, explain and measure, once for each seed."""
-    explainer = RCExplainer(task="node", preset=preset, **(settings or {}))
+    task = task_of(dataset)
+    if task not in PARTS:
+        raise RCExplainerError(f"{dataset} is a graph set: this is for sets of nodes or links")
+    explainer = RCExplainer(task=task, preset=preset, **(settings or {}))
     accuracy: list[float] = []
     shares: list[float] = []
     results: list[NodeResult] = []
     for seed in each_seed(seeds, dataset, progress):
-        data, trained = trained_gnn(dataset, model, seed, root=root, device=device, progress=progress, task="node")
+        data, trained = trained_gnn(dataset, model, seed, root=root, device=device, progress=progress, task=task)
         graph = data.graphs[0]
         network = trained.model.cpu()
         accuracy.append(trained.accuracy["test"])
-        seen, unseen = split_motifs(graph, seed)
+        seen, unseen = PARTS[task](data, network, seed)
         fitted = explainer.fit(network, graph, index=seen, class_names=data.class_names, seed=seed, progress=progress)
-        shares.append(motif_flips(fitted.split, graph))
         own = fitted.explain(graph, index=torch.cat([unseen, seen]), search="greedy")
         shown = [one for one in own if isinstance(one, Explanation)]
+        shares.append(motif_flips(fitted.split, shown))
         results.append(_measure(seed, "rcexplainer", "unseen", shown[: len(unseen)], shares[-1]))
         results.append(_measure(seed, "rcexplainer", "all", shown, shares[-1]))
         few = unseen[torch.tensor(sample(len(unseen), REFERENCES, seed))]
-        for name, method in _references(network, graph, fitted, seed).items():
+        for name, method in _references(network, data, fitted, seed).items():
             found = [one for one in method.explain(graph, index=few) if isinstance(one, Explanation)]
             results.append(_measure(seed, name, f"unseen, {len(few)} of them", found, shares[-1]))
     return NodeEvaluation(dataset, model, preset, dict(settings or {}), tuple(accuracy), tuple(shares), tuple(results))
 
 
-def _references(network: Any, graph: Data, fitted: FittedExplainer, seed: int) -> dict[str, FittedExplainer]:
+def _references(network: GNN, data: GraphDataset, fitted: FittedExplainer, seed: int) -> dict[str, FittedExplainer]:
     methods = {"greedy": GreedyDeletion(0.1), "occlusion": Occlusion(), "random": Random(seed)}
-    return {name: method.fit(network, graph, task="node", hops=fitted.hops) for name, method in methods.items()}
+    return {name: method.fit(network, data.graph, task=data.task, hops=fitted.hops) for name, method in methods.items()}
 
 
 def _measure(seed: int, method: str, nodes: str, shown: list[Explanation], share: float) -> NodeResult:
@@ -150,8 +159,9 @@ def motif_nodes(graph: Data) -> Tensor:
     return (graph.node_motif_id >= 0).nonzero().flatten()
 
 
-def split_motifs(graph: Data, seed: int) -> tuple[Tensor, Tensor]:
+def split_motifs(data: GraphDataset, network: GNN, seed: int) -> tuple[Tensor, Tensor]:
     """The nodes of one half of the motifs, and of the other."""
+    graph = data.graph
     nodes = motif_nodes(graph)
     motifs = graph.node_motif_id[nodes].unique()
     order = motifs[torch.randperm(len(motifs), generator=torch.Generator().manual_seed(seed))]
@@ -160,15 +170,14 @@ def split_motifs(graph: Data, seed: int) -> tuple[Tensor, Tensor]:
 
 
 @torch.no_grad()
-def motif_flips(split: SplitModel, graph: Data) -> float:
-    """The share of motif nodes whose prediction changes when the edges of their own motif are deleted."""
+def split_links(data: GraphDataset, network: GNN, seed: int) -> tuple[Tensor, Tensor]:
+    """The rightly predicted links of the training part, and of the test part."""
+    graph, pairs = data.graph, data.graph.edge_label_index
+    right = (network(graph.x, graph.edge_index, edge_label_index=pairs).argmax(1) == 1) & (graph.edge_label == 1)
+    return pairs.t()[data.split.train[right[data.split.train]]], pairs.t()[data.split.test[right[data.split.test]]]
 
-    def predictions(of: Data) -> Tensor:
-        return split.log_probs(split.run(of).output).argmax(1)
 
-    before, flips = predictions(graph), torch.zeros(int(graph.num_nodes or 0), dtype=torch.bool)
-    for motif in graph.node_motif_id[motif_nodes(graph)].unique().tolist():
-        own = graph.node_motif_id == motif
-        left = delete_edges(graph, graph.edge_motif & (graph.edge_motif_id == motif))
-        flips[own] = (predictions(left) != before)[own]
-    return float(flips[motif_nodes(graph)].float().mean())
+PARTS: dict[str, Callable[[GraphDataset, GNN, int], tuple[Tensor, Tensor]]] = {
+    "node": split_motifs,
+    "link": split_links,
+}

@@ -1,7 +1,7 @@
 """Graph neural networks, natively split into `embed` (φ_gc) and `head` (φ_fc).
 
     layer    x ← act(norm(conv(x)))     GraphConv of the paper: x_i W_self + Σ_j w_ij x_j W + b
-    pool     mean, max or sum over the nodes of a graph; node tasks have none
+    pool     mean, max or sum over the nodes of a graph; node tasks have none; of a link the product of its two nodes
     head     Linear, or Linears with ReLU between: piecewise linear, as the paper's boundaries ask for
 
 The paper's network: three GraphConv layers of width 20, each output L2-normalised, ReLU after the first two,
@@ -66,7 +66,7 @@ class GNNConfig:
     dropout: float = 0.0
 
     def __post_init__(self) -> None:
-        for name, allowed in (("conv", CONVS), ("pool", POOLS), ("task", ("graph", "node"))):
+        for name, allowed in (("conv", CONVS), ("pool", POOLS), ("task", ("graph", "node", "link"))):
             if getattr(self, name) not in allowed:
                 raise RCExplainerError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
         if min(self.num_features, self.width, self.layers) < 1 or self.num_classes < 2:
@@ -103,11 +103,15 @@ MODELS: dict[str, dict[str, Any]] = {
     },
     "gat": {"conv": "gat", "width": 64, "pool": "mean"},
     "sage": {"conv": "sage", "width": 64, "pool": "mean"},
+    "shallow": {"conv": "graphconv", "width": 64, "layers": 1, "dropout": 0.5},
 }
 
 
+# Which of them is meant where none is named. Two nodes of a link are compared by their neighbours: one layer will do.
+USUAL: dict[Task, str] = {"graph": "paper", "node": "paper", "link": "shallow"}
+
 # A node set is one graph with few nodes of each kind: without dropout the networks learn them by heart.
-TASKS: dict[str, dict[str, Any]] = {"graph": {}, "node": {"dropout": 0.2}}
+TASKS: dict[str, dict[str, Any]] = {"graph": {}, "node": {"dropout": 0.2}, "link": {}}
 
 
 def gnn_config(name: str, num_features: int, num_classes: int, task: Task = "graph", **changes: Any) -> GNNConfig:
@@ -123,7 +127,10 @@ def gnn_config(name: str, num_features: int, num_classes: int, task: Task = "gra
 
 
 class GNN(nn.Module):
-    """`model(x, edge_index, batch, edge_weight)` → logits, one row per graph, or per node for node tasks."""
+    """`model(x, edge_index, batch, edge_weight)` → logits, one row per graph, or per node for node tasks.
+
+    For link tasks `model(x, edge_index, edge_label_index=pairs)`, one row per pair.
+    """
 
     def __init__(self, config: GNNConfig) -> None:
         super().__init__()
@@ -138,18 +145,31 @@ class GNN(nn.Module):
         self.head = mlp([embedding, *config.head_hidden, config.num_classes], config.dropout)
 
     def forward(
-        self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None, edge_weight: Tensor | None = None
+        self,
+        x: Tensor,
+        edge_index: Tensor,
+        batch: Tensor | None = None,
+        edge_weight: Tensor | None = None,
+        edge_label_index: Tensor | None = None,
     ) -> Tensor:
-        return self.head(self.embed(x, edge_index, batch, edge_weight))
+        return self.head(self.embed(x, edge_index, batch, edge_weight, edge_label_index))
 
     def embed(
-        self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None, edge_weight: Tensor | None = None
+        self,
+        x: Tensor,
+        edge_index: Tensor,
+        batch: Tensor | None = None,
+        edge_weight: Tensor | None = None,
+        edge_label_index: Tensor | None = None,
     ) -> Tensor:
-        """φ_gc: [graphs, d], or [nodes, d] for node tasks."""
+        """φ_gc: [graphs, d], or [nodes, d] for node tasks, [pairs, d] for link tasks."""
         layers = self.node_layers(x, edge_index, edge_weight)
         z = torch.cat(layers, 1) if self.config.concat else layers[-1]
         if self.config.task == "node":
             return z
+        if self.config.task == "link":
+            assert edge_label_index is not None, "a link task asks about pairs of nodes: give edge_label_index"
+            return z[edge_label_index[0]] * z[edge_label_index[1]]
         return POOLS[self.config.pool](z, batch)
 
     def node_layers(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> list[Tensor]:

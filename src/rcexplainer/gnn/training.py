@@ -56,8 +56,12 @@ class TrainConfig:
 
 
 BARE = 0.3  # what the copy without edges weighs, the graph itself 1
-# Node sets are one graph: an epoch is a single step, so there are more of them.
-DEFAULTS = {"graph": TrainConfig(), "node": TrainConfig(epochs=3000, lr=0.01, patience=600)}
+# Node and link sets are one graph: an epoch is a single step, so there are more of them.
+DEFAULTS = {
+    "graph": TrainConfig(),
+    "node": TrainConfig(epochs=3000, lr=0.01, patience=600),
+    "link": TrainConfig(epochs=200, lr=0.01, weight_decay=0.001, patience=200),
+}
 
 
 @dataclass(frozen=True)
@@ -174,31 +178,32 @@ def accuracy(model: nn.Module, graphs: Sequence[Data], index: Tensor | None = No
 
 
 class _Instances:
-    """Graph and node tasks behind one face: batches of instances, their logits and labels, on the device."""
+    """All tasks behind one face: batches of instances, their logits and labels, on the device."""
 
     def __init__(self, graphs: list[Data], config: GNNConfig, device: torch.device | str | None) -> None:
         self.device = usable_device(device)
         self.task = config.task
-        if any(graph.y is None for graph in graphs):
-            raise GraphError("training needs labels: at least one graph has no `y`")
+        self.key = "edge_label" if config.task == "link" else "y"
+        if any(graph.get(self.key) is None for graph in graphs):
+            raise GraphError(f"training needs labels: at least one graph has no `{self.key}`")
         if graphs[0].num_node_features != config.num_features:
             width = graphs[0].num_node_features
             raise GraphError(f"the graphs have {width} features a node, the model expects {config.num_features}")
-        labels = torch.cat([graph.y.reshape(-1) for graph in graphs])
+        labels = torch.cat([graph[self.key].reshape(-1) for graph in graphs])
         if int(labels.min()) < 0 or int(labels.max()) >= config.num_classes:
             wrong = int(labels.min()) if int(labels.min()) < 0 else int(labels.max())
             last = config.num_classes - 1
             raise GraphError(f"a label is {wrong}, but the model has {last + 1} classes, 0 to {last}")
-        if self.task == "node":
+        if self.task != "graph":
             self.whole: Data = graphs[0].to(self.device)
-            self.count = int(self.whole.num_nodes or 0)
+            self.count = len(labels)
         else:
             self.store = GraphStore(graphs, self.device)
             self.count = len(self.store)
 
     def batches(self, index: Tensor, size: int, shuffle: bool = False) -> Iterator[tuple[Data, Tensor | None]]:
-        """(batch, the rows of its output that count); a node task is one batch."""
-        if self.task == "node":
+        """(batch, the rows of its output that count); nodes or links of one graph are one batch."""
+        if self.task != "graph":
             yield self.whole, index.to(self.device)
             return
         order = index[torch.randperm(len(index))] if shuffle else index
@@ -207,11 +212,11 @@ class _Instances:
 
     def logits(self, model: GNN, batch: Data, rows: Tensor | None) -> Tensor:
         vector = batch.batch if isinstance(batch, Batch) else None
-        out = model(batch.x, batch.edge_index, vector, batch.get("edge_weight"))
+        out = model(batch.x, batch.edge_index, vector, batch.get("edge_weight"), batch.get("edge_label_index"))
         return out if rows is None else out[rows]
 
     def labels(self, batch: Data, rows: Tensor | None) -> Tensor:
-        labels = batch.y.reshape(-1).long()
+        labels = batch[self.key].reshape(-1).long()
         return labels if rows is None else labels[rows]
 
     def bare_loss(self, model: GNN, batch: Data, rows: Tensor | None, bare: Tensor) -> Tensor:

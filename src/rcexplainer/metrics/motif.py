@@ -4,8 +4,8 @@
     accuracy   walk the edges by score until as many nodes are met as the motif has; the share of them in the motif,
                mean over the instances
 
-Of a node two motifs can be meant: "own", the one it is part of (the paper), or "every" one in its computation graph (a
-well-known replication). A graph has its marked edges.
+Of a node or a link two motifs can be meant: "own", the one it is part of (the paper), or "every" one in its computation
+graph (a well-known replication). A graph has its marked edges.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,8 @@ def auc(scores: Tensor, positive: Tensor) -> float:
 def motif_auc(explanations: Sequence[Explanation], truth: Truth = "own") -> float:
     """AUC of the edge scores against the motif, pooled over all instances."""
     _check(explanations, truth)
-    return auc(torch.cat([one.scores for one in explanations]), torch.cat([_edges(one, truth) for one in explanations]))
+    positive = torch.cat([motif_edges(one, truth) for one in explanations])
+    return auc(torch.cat([one.scores for one in explanations]), positive)
 
 
 def motif_accuracy(explanations: Sequence[Explanation], truth: Truth = "own") -> float:
@@ -47,8 +48,8 @@ def motif_accuracy(explanations: Sequence[Explanation], truth: Truth = "own") ->
 
 def _share(one: Explanation, truth: Truth) -> float | None:
     edges = one.instance.edge_index
-    inside = set(edges[:, _edges(one, truth)].flatten().tolist())
-    size = len(set(edges[:, _edges(one, "own")].flatten().tolist()))  # what is looked for has the size of one motif
+    inside = set(edges[:, motif_edges(one, truth)].flatten().tolist())
+    size = len(set(edges[:, motif_edges(one)].flatten().tolist()))  # what is looked for has the size of one motif
     if not size:
         return None
     met: dict[int, None] = {}
@@ -59,12 +60,12 @@ def _share(one: Explanation, truth: Truth) -> float | None:
     return sum(node in inside for node in list(met)[:size]) / size
 
 
-def _edges(one: Explanation, truth: Truth) -> Tensor:
+def motif_edges(one: Explanation, truth: Truth = "own") -> Tensor:
     """Which columns of the instance belong to the motif."""
     graph = one.graph
     if one.index is None or truth == "every":
         return one.within(graph.edge_motif)
-    own = int(graph.node_motif_id[one.index])
+    own = int(graph.node_motif_id[one.index if isinstance(one.index, int) else one.index[0]])
     return one.within(graph.edge_motif & (graph.edge_motif_id == own))
 
 
