@@ -147,8 +147,20 @@ _RELEASED = replace(
 )
 PRESETS: dict[str, RCConfig] = {"default": RCConfig(), "paper": _PAPER, "released": _RELEASED}
 # What is different for nodes and links: the paper's λ and β, and its code's weights of 12, 3, .09 and 10.
-_NODES: dict[str, dict[str, float]] = {
-    "default": {},
+# By default: what keeps the prediction (λ = .85) in about a motif's size of edges, by softplus margins. A search that
+# deletes few edges meets little of a motif, so it does not teach here.
+_NODES: dict[str, dict[str, Any]] = {
+    "default": {
+        "score": "mask",
+        "weight_same": 0.85,
+        "weight_sparse": 0.1,
+        "target_size": 6.0,
+        "sides": "softplus",
+        "gate": "concrete",
+        "weight_order": 0.0,
+        "weight_effect": 0.0,
+        "noise": 0.0,
+    },
     "paper": {"weight_same": 0.85, "weight_sparse": 2 * 0.006},
     "released": {"weight_same": 12 / 15, "weight_sparse": 2 * 0.09 / 15, "weight_discrete": 10 / 15},
 }
