@@ -1,0 +1,154 @@
+"""PGExplainer: its network and loss, that it learns, and that it can be kept."""
+
+import inspect
+
+import pytest
+import torch
+import torch_geometric.explain as pyg
+
+from rcexplainer.baselines import PGExplainer
+from rcexplainer.baselines.pg_gates import PYG, PGSettings, gate_net, mean_loss, unit_inputs, unit_logits
+from rcexplainer.baselines.soft import SoftBatch
+from rcexplainer.errors import CheckpointError, RCExplainerError
+from rcexplainer.files import write_tensors
+from rcexplainer.gnn import GNN, GNNConfig, split_model
+from rcexplainer.gnn.instances import Instances
+from rcexplainer.graphs import as_graphs
+from tests.gnn.graphs import make_graphs
+from tests.gnn.zoo import FEATURES
+
+QUICK = {"epochs": 3, "batch_size": 2}
+
+
+def network(task: str = "graph", seed: int = 5, width: int = 8) -> GNN:
+    torch.manual_seed(seed)
+    return GNN(GNNConfig(FEATURES, 3, task=task, conv="graphconv", width=width, layers=2)).eval()
+
+
+def batch_of(model, graphs) -> SoftBatch:
+    instances = Instances(split_model(model, graphs), graphs)
+    labels = instances.passes(lambda done: done.output).argmax(1)
+    return SoftBatch(instances.split, *instances[instances.everything], labels)
+
+
+def test_its_settings_for_pyg_are_pygs() -> None:
+    ours, theirs = PGExplainer(**PYG).settings, pyg.PGExplainer.coeffs
+    assert (ours.edge_size, ours.edge_ent, ours.bias) == (theirs["edge_size"], theirs["edge_ent"], theirs["bias"])
+    assert list(ours.temperature) == theirs["temp"]
+    assert ours.lr == inspect.signature(pyg.PGExplainer).parameters["lr"].default
+    (first, last) = (layer.out_features for layer in gate_net(4, ours.hidden) if isinstance(layer, torch.nn.Linear))
+    assert [first, last] == [layer.out_channels for layer in pyg.PGExplainer(1).mlp if hasattr(layer, "out_channels")]
+
+
+def test_its_loss_is_pygs(monkeypatch) -> None:
+    """Of one directed graph, with the same noise, at the same temperature."""
+    model, (graph,) = network(), make_graphs(1, directed=True)
+    soft, settings = batch_of(model, [graph]), PGSettings(**PYG, epochs=10)
+    logits = torch.linspace(-2, 2, len(soft.units))
+    terms = mean_loss(soft, logits, 0.3, settings, torch.Generator().manual_seed(0))
+
+    theirs = pyg.PGExplainer(epochs=10)
+    theirs.connect(
+        pyg.ExplainerConfig(explanation_type="phenomenon", edge_mask_type="object"),
+        pyg.ModelConfig(mode="multiclass_classification", task_level="graph", return_type="raw"),
+    )
+    noise = torch.rand(len(logits), generator=torch.Generator().manual_seed(0))
+    monkeypatch.setattr(torch, "rand_like", lambda like: noise)
+    gates = theirs._concrete_sample(logits, theirs._get_temperature(3))
+    loss = theirs._loss(soft.run(gates.sigmoid()).output, soft.labels, gates)
+    assert float(sum(terms.values())) == pytest.approx(float(loss), abs=0.01)  # PyG keeps masks off 0 and 1 by .005
+
+
+def test_both_directions_are_read_alike() -> None:
+    torch.manual_seed(0)
+    soft = batch_of(network(), make_graphs(2))
+    net = gate_net(16, 4)
+    one, other = unit_inputs(soft)
+    assert torch.equal(one, torch.cat([other[:, 8:], other[:, :8]], 1))
+    torch.testing.assert_close(unit_logits(net, soft), ((net(one) + net(other)) / 2).squeeze(1))
+
+
+def test_the_loss_reaches_every_weight() -> None:
+    torch.manual_seed(0)
+    soft, net = batch_of(network(), make_graphs(3)), gate_net(16, 4)
+    loss = mean_loss(soft, unit_logits(net, soft), 0.0, PGSettings(), torch.Generator().manual_seed(0))
+    for name, term in loss.items():
+        slopes = torch.autograd.grad(term, list(net.parameters()), retain_graph=True)
+        assert all(bool(slope.any()) for slope in slopes), name
+
+
+def test_training_lowers_the_loss() -> None:
+    model, graphs = network(), make_graphs(8)
+    soft = batch_of(model, graphs)
+
+    def loss(epochs: int) -> float:
+        fitted = PGExplainer(epochs=epochs, batch_size=4).fit(model, graphs, progress=False)
+        with torch.no_grad():
+            logits = unit_logits(fitted.scores.net, soft)
+            return float(sum(mean_loss(soft, logits, 1.0, PGSettings(), torch.Generator().manual_seed(9)).values()))
+
+    assert loss(30) < loss(1) - 0.5
+
+
+def test_settings_belong_to_one_explainer() -> None:
+    assert PGExplainer(edge_size=7.0).settings.edge_size == 7
+    assert PGExplainer().settings == PGSettings()
+
+
+def test_wrong_settings() -> None:
+    with pytest.raises(RCExplainerError, match="unknown setting edge_sise; known: epochs, lr, edge_size"):
+        PGExplainer(edge_sise=1.0)
+    for wrong in ({"epochs": 0}, {"temperature": (1.0, 0.0)}, {"bias": 0.5}, {"edge_ent": -1.0}, {"lr": float("nan")}):
+        with pytest.raises(RCExplainerError, match=r"epochs, batch_size and hidden must be ≥ 1.*got PGSettings"):
+            PGExplainer(**wrong)
+    with pytest.raises(RCExplainerError, match="use what `fit` returns"):
+        PGExplainer().scores(None, None)
+
+
+def test_another_seed_is_another_network() -> None:
+    model, graphs = network(), make_graphs(4)
+    one, other = (PGExplainer(**QUICK).fit(model, graphs, seed=seed, progress=False) for seed in (0, 1))
+    assert not torch.equal(one.scores.net[0].weight, other.scores.net[0].weight)
+
+
+def test_saved_and_loaded(tmp_path) -> None:
+    model, graphs = network(), make_graphs(4)
+    fitted = PGExplainer(**QUICK).fit(model, graphs, class_names=["a", "b", "c"], progress=False)
+    loaded = PGExplainer.load(fitted.save(tmp_path / "pg.safetensors"), model)
+    assert (loaded.settings, loaded.class_names) == (fitted.settings, ("a", "b", "c"))
+    for one, other in zip(fitted.explain(graphs), loaded.explain(graphs), strict=True):
+        assert torch.equal(one.edge_scores, other.edge_scores)
+        assert torch.equal(one.counterfactual.removed, other.counterfactual.removed)
+
+
+def test_saved_and_loaded_for_nodes(tmp_path) -> None:
+    model, (graph,) = network("node"), make_graphs(1, num_nodes=20)
+    graph.y = None
+    fitted = PGExplainer(**QUICK).fit(model, graph, task="node", index=[0, 2, 4, 6], progress=False)
+    assert fitted.scores.net[0].in_features == 3 * 8  # the two ends, and the node asked about
+    loaded = PGExplainer.load(fitted.save(tmp_path / "pg.safetensors"), model)
+    assert loaded.hops == fitted.hops == 2
+    one, other = (some.explain(graph, index=5, search="none") for some in (fitted, loaded))
+    assert torch.equal(one.edge_scores, other.edge_scores)
+
+
+def test_files_that_do_not_fit(tmp_path) -> None:
+    model, graphs = network(), make_graphs(4)
+    path = PGExplainer(**QUICK).fit(model, graphs, progress=False).save(tmp_path / "pg.safetensors")
+    with pytest.raises(CheckpointError, match="was fitted for another GNN, or this one was trained since"):
+        PGExplainer.load(path, network(seed=6))
+    with pytest.raises(CheckpointError, match="there is no file"):
+        PGExplainer.load(tmp_path / "nothing", model)
+    other = write_tensors(tmp_path / "other", {"x": torch.ones(1)}, {"format": "another"})
+    with pytest.raises(CheckpointError, match="is no rcexplainer-pgexplainer file: its format is 'another'"):
+        PGExplainer.load(other, model)
+    damaged = write_tensors(tmp_path / "damaged", {"x": torch.ones(1)}, {"format": "rcexplainer-pgexplainer"})
+    with pytest.raises(CheckpointError, match="is damaged or was written by another version: 'about'"):
+        PGExplainer.load(damaged, model)
+
+
+def test_it_learns_from_a_stream_of_graphs() -> None:
+    model = network()
+    fitted = PGExplainer(**QUICK).fit(model, (graph for graph in make_graphs(4)), progress=False)
+    again = PGExplainer(**QUICK).fit(model, as_graphs(make_graphs(4)), progress=False)
+    assert torch.equal(fitted.scores.net[0].weight, again.scores.net[0].weight)
