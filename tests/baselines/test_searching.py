@@ -1,10 +1,13 @@
 """The floor and the references, against loops over single deletions."""
 
+import math
+
 import pytest
 import torch
 from torch_geometric.data import Batch
 
 from rcexplainer.baselines import GreedyDeletion, Occlusion, Random
+from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn import delete_edges
 from tests.gnn import zoo
 from tests.gnn.graphs import make_graphs, state_of
@@ -41,7 +44,7 @@ def test_greedy_takes_the_unit_that_lowers_the_confidence_most(model):
     for graph, found in zip(graphs, GreedyDeletion(0.2).fit(model, graphs).explain(graphs, search="none"), strict=True):
         gone = torch.zeros(graph.num_edges, dtype=torch.bool)
         order = found.unit_scores.argsort(descending=True, stable=True)
-        for unit in order[: int((found.unit_scores > 0).sum())].tolist():
+        for unit in order[: math.ceil(0.2 * len(found.units))].tolist():
             left = [u for u in range(len(found.units)) if not gone[found.units.of_edge == u].any()]
             values = {
                 u: probability(model, delete_edges(graph, gone | (found.units.of_edge == u)), found.prediction)
@@ -49,6 +52,19 @@ def test_greedy_takes_the_unit_that_lowers_the_confidence_most(model):
             }
             assert values[unit] == pytest.approx(min(values.values()), abs=1e-6)
             gone |= found.units.of_edge == unit
+
+
+def test_greedy_tries_only_the_best_candidates_and_the_rest_follow_by_their_own_effect(model):
+    graphs = make_graphs(3, num_classes=2)
+    alone = Occlusion().fit(model, graphs).explain(graphs, search="none")
+    some = GreedyDeletion(1.0, candidates=3).fit(model, graphs).explain(graphs, search="none")
+    for single, found in zip(alone, some, strict=True):
+        best = single.unit_scores.argsort(descending=True, stable=True)
+        order = found.unit_scores.argsort(descending=True, stable=True)
+        assert set(order[:3].tolist()) == set(best[:3].tolist())
+        assert order[3:].tolist() == best[3:].tolist()
+    with pytest.raises(RCExplainerError, match="candidates ≥ 1"):
+        GreedyDeletion(candidates=0)
 
 
 def test_random_is_random_by_seed(model):

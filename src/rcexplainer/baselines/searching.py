@@ -14,6 +14,8 @@ from torch import Tensor
 from rcexplainer.baselines.chance import generators
 from rcexplainer.baselines.method import Method
 from rcexplainer.core.search import greedy
+from rcexplainer.core.segments import ranks
+from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.instances import Instances, single_effects
 
 
@@ -38,21 +40,31 @@ class Occlusion(Method):
 
 
 class GreedyDeletion(Method):
-    """`depth`: the share of the units that is ordered; the others follow with score 0."""
+    """`depth`: the share of the units that is ordered; the others follow, by what they do on their own.
 
-    def __init__(self, depth: float = 0.3) -> None:
-        self.depth = depth
+    `candidates`: of each instance only so many units are tried, the best on their own. Greedy deletion asks the model
+    about every one of them at every step, so that large computation graphs would take for ever.
+    """
+
+    def __init__(self, depth: float = 0.3, candidates: int | None = None) -> None:
+        if not 0 < depth <= 1 or (candidates is not None and candidates < 1):
+            raise RCExplainerError(f"a depth in (0, 1] and candidates ≥ 1 are needed, got {depth!r} and {candidates!r}")
+        self.depth, self.candidates = depth, candidates
 
     def scores(self, instances: Instances, labels: Tensor) -> Tensor:
         units = instances.units
+        effect = single_effects(instances, labels)
 
         def confidence(instance: Tensor, removed: Tensor) -> Tensor:
             return instances.log_probs(instance, removed).gather(1, labels[instance, None]).squeeze(1)
 
         steps = (units.counts * self.depth).ceil().long()
         allowed = torch.ones(len(units), dtype=torch.bool, device=units.owner.device)
+        if self.candidates is not None:
+            allowed = ranks(effect, units.owner, units.ptr) < self.candidates
         order = greedy(units.ptr, confidence, allowed, steps).units
-        scores = torch.zeros(len(units), device=units.owner.device)
+        # The first is 1, the second ½, …; what was not reached comes after the last of them.
+        scores = (effect + 1) / 2 / (2 + steps[units.owner])
         place = torch.arange(order.size(1), device=order.device).expand_as(order)
         found = order >= 0
         scores[order[found]] = 1 / (1 + place[found].to(scores.dtype))

@@ -4,7 +4,10 @@ With a device, network and graphs are moved there. Explanations come back on the
 """
 
 import copy
+import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -13,14 +16,24 @@ from tqdm.auto import tqdm
 
 from rcexplainer.baselines import GreedyDeletion, Occlusion, Random
 from rcexplainer.datasets import GraphDataset, load
-from rcexplainer.errors import RCExplainerError
+from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.experiments.accuracy import training_settings
 from rcexplainer.experiments.results import OURS
 from rcexplainer.explaining import FittedExplainer
 from rcexplainer.explanation import Explanation
 from rcexplainer.fitted import FittedRCExplainer
-from rcexplainer.gnn import SplitModel, TrainedGNN, gnn_config, split_model, train_gnn
-from rcexplainer.gnn.training import usable_device
+from rcexplainer.gnn import (
+    GNNConfig,
+    SplitModel,
+    TrainConfig,
+    TrainedGNN,
+    gnn_config,
+    load_gnn,
+    save_gnn,
+    split_model,
+    train_gnn,
+)
+from rcexplainer.gnn.training import DEFAULTS, usable_device
 
 
 def each_seed(seeds: Sequence[int], dataset: str, progress: bool) -> Iterable[int]:
@@ -37,16 +50,40 @@ def trained_gnn(
     device: str | None = None,
     progress: bool = True,
     task: str = "graph",
+    keep: Path | None = None,
 ) -> tuple[GraphDataset, TrainedGNN]:
-    """The dataset as this seed splits it, and a network trained on its training instances."""
+    """The dataset as this seed splits it, and a network trained on its training instances; with `keep`, a folder, the
+    network is looked for there first, and kept there."""
     data = load(dataset, root=root, seed=seed)
     if data.task != task:
         raise RCExplainerError(f"{dataset} is a {data.task} set: this is for {task} sets")
     config = gnn_config(model, data.num_features, data.num_classes, data.task)
-    settings = training_settings(data.name)
-    return data, train_gnn(
-        config, data.graphs, data.split, settings=settings, seed=seed, device=device, progress=progress
-    )
+    settings = training_settings(data.name) or DEFAULTS[data.task]
+    path = None if keep is None else keep / f"{_name(dataset, model, seed, config, settings)}.safetensors"
+    if path is not None and (known := _kept(path, seed)) is not None:
+        return data, known
+    trained = train_gnn(config, data.graphs, data.split, settings=settings, seed=seed, device=device, progress=progress)
+    if path is not None:
+        about = {"accuracy": trained.accuracy, "best_epoch": trained.best_epoch, "seconds": trained.seconds}
+        save_gnn(path, trained.model, about)
+    return data, trained
+
+
+def _name(dataset: str, model: str, seed: int, config: GNNConfig, settings: TrainConfig) -> str:
+    """What a trained network depends on."""
+    text = json.dumps([asdict(config), asdict(settings)], sort_keys=True)
+    plain = "".join(letter if letter.isalnum() or letter == "-" else "_" for letter in dataset)
+    return f"{plain}-{model}-{seed}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def _kept(path: Path, seed: int) -> TrainedGNN | None:
+    """The network kept there; None if there is none, or half of one."""
+    try:
+        saved = load_gnn(path)
+        info = saved.info
+        return TrainedGNN(saved.model, info["accuracy"], info["best_epoch"], info["seconds"], seed)
+    except (CheckpointError, KeyError):
+        return None
 
 
 def on_device(graphs: Sequence[Data], device: str | None) -> list[Data]:

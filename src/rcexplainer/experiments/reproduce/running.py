@@ -1,0 +1,71 @@
+"""Running jobs: those without a result, in several processes, each result kept as soon as it is there."""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from tqdm.auto import tqdm
+
+from rcexplainer.experiments.reproduce.store import Job, Store
+
+Work = Callable[[Job, Path], dict[str, Any]]  # a job and the folder of trained networks → its result
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A job that raised; the others went on."""
+
+    job: Job
+    error: str
+
+
+def run_jobs(
+    jobs: Sequence[Job], store: Store, work: Work, *, workers: int = 1, progress: bool = True
+) -> tuple[Failed, ...]:
+    """Run what is not done yet. Jobs of the first kind (networks) are done before those that need them."""
+    unique = list(dict.fromkeys(jobs))
+    failed: list[Failed] = []
+    with tqdm(total=len(unique), desc="jobs", unit="job", disable=not progress) as bar:
+        todo = [job for job in unique if store.get(job) is None]
+        bar.update(len(unique) - len(todo))
+        for stage in ([job for job in todo if job.kind == "network"], [job for job in todo if job.kind != "network"]):
+            for job, result, seconds in _results(stage, store, work, workers):
+                if isinstance(result, str):
+                    failed.append(Failed(job, result))
+                else:
+                    store.put(job, result, seconds)
+                bar.set_postfix_str(job.label)
+                bar.update()
+    return tuple(failed)
+
+
+def _results(
+    jobs: Sequence[Job], store: Store, work: Work, workers: int
+) -> Iterator[tuple[Job, dict[str, Any] | str, float]]:
+    """(job, result or what was wrong, seconds), as they are done."""
+    if workers == 1 or len(jobs) < 2:
+        for job in jobs:
+            yield (job, *_timed(work, job, store.networks))
+        return
+    # One thread each: small networks gain nothing from more, and processes would wait for each other.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    with ProcessPoolExecutor(min(workers, len(jobs)), mp_context=get_context("spawn")) as pool:
+        waiting = {pool.submit(_timed, work, job, store.networks): job for job in jobs}
+        for done in as_completed(waiting):
+            try:
+                yield (waiting[done], *done.result())
+            except Exception as error:  # noqa: BLE001  a process that died: its job failed, the others are asked on
+                yield waiting[done], f"{type(error).__name__}: {error}", 0.0
+
+
+def _timed(work: Work, job: Job, networks: Path) -> tuple[dict[str, Any] | str, float]:
+    started = time.perf_counter()
+    try:
+        return work(job, networks), time.perf_counter() - started
+    except Exception as error:  # noqa: BLE001  whatever it is, the other jobs go on
+        return f"{type(error).__name__}: {error}", time.perf_counter() - started

@@ -1,0 +1,105 @@
+"""A folder that knows what is done: every job's result is one JSON file, named by what the job depends on.
+
+    job = (kind, inputs)      digest = hash of both      file = runs/<kind>/<label>-<digest>.json
+
+A changed input is another digest, so that it is run again, and only it. A file that is cut in half, or of another job,
+counts as not there. Files are written whole or not at all: a full disk loses what is being written, nothing else.
+"""
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rcexplainer.errors import RCExplainerError
+from rcexplainer.experiments.accuracy import versions
+from rcexplainer.experiments.documents import write_document
+
+
+@dataclass(frozen=True)
+class Job:
+    """One piece of work: a kind, and inputs that JSON can hold."""
+
+    kind: str
+    inputs: dict[str, Any]
+    label: str  # for people: part of the file's name
+
+    @property
+    def digest(self) -> str:
+        text = json.dumps([self.kind, self.inputs], sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+
+class Store:
+    """Results in `folder/runs`, trained networks in `folder/networks`."""
+
+    def __init__(self, folder: Path) -> None:
+        if folder.exists() and not folder.is_dir():
+            raise RCExplainerError(f"--out {folder} is a file: name a folder")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RCExplainerError(f"--out {folder} cannot be made: {error.strerror}") from error
+        if not os.access(folder, os.W_OK):
+            raise RCExplainerError(f"--out {folder} cannot be written: it is read-only")
+        self.folder = folder
+
+    @property
+    def networks(self) -> Path:
+        return self.folder / "networks"
+
+    def path(self, job: Job) -> Path:
+        return self.folder / "runs" / job.kind / f"{job.label}-{job.digest}.json"
+
+    def get(self, job: Job) -> dict[str, Any] | None:
+        """The result of the job, if it has one."""
+        try:
+            document = json.loads(self.path(job).read_text(encoding="utf-8"))
+            return document["result"] if document["digest"] == job.digest else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def put(self, job: Job, result: dict[str, Any], seconds: float) -> None:
+        document = {
+            "kind": job.kind,
+            "inputs": job.inputs,
+            "digest": job.digest,
+            "seconds": round(seconds, 2),
+            "result": result,
+            "about": about(),
+        }
+        try:
+            write_document(self.path(job), document)
+        except OSError as error:
+            raise RCExplainerError(
+                f"the result of {job.label} could not be written ({error.strerror}); everything finished before is in "
+                f"{self.folder}: make room and start again, it goes on from there"
+            ) from error
+
+
+def about() -> dict[str, Any]:
+    """Where a number comes from: versions, machine, commit."""
+    return {
+        "versions": versions(),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "commit": _commit(),
+    }
+
+
+def _commit() -> str | None:
+    """The commit of the source, if it is a checkout."""
+    here = Path(__file__).parent
+    try:
+        found = subprocess.run(
+            ["git", "rev-parse", "--short", "HEAD"], cwd=here, capture_output=True, text=True, timeout=5, check=True
+        )
+        return found.stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return None
