@@ -14,7 +14,7 @@ from functools import cache
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 from torch_geometric.utils import degree, one_hot
 
@@ -88,13 +88,13 @@ def with_degrees(graph: Data) -> Data:
     return changed
 
 
-def predictions(model: nn.Module, some: list[Data]) -> torch.Tensor:
+def predictions(model: nn.Module, some: list[Data]) -> Tensor:
     batch = Batch.from_data_list(some)
     with torch.no_grad():
         return model(batch.x, batch.edge_index, batch.batch).argmax(1)
 
 
-def edge_scores(case: Case, model: nn.Module, some: list[Data], **fit: object) -> torch.Tensor:
+def edge_scores(case: Case, model: nn.Module, some: list[Data], **fit: object) -> Tensor:
     found = case.make().fit(model, some, progress=False, **fit).explain(some, search="none")
     return torch.cat([one.edge_scores for one in found])
 
@@ -176,6 +176,28 @@ def nodes_are_explained(case: Case) -> None:
         assert not one.edge_scores[outside].any()
 
 
+class Linked(nn.Module):
+    """A pair of nodes is linked if a Linear says so of the product of their embeddings."""
+
+    def __init__(self, case: Case) -> None:
+        super().__init__()
+        self.gnn = untrained(case, "node")
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_label_index: Tensor) -> Tensor:
+        one, other = self.gnn.embed(x, edge_index)[edge_label_index]
+        return self.gnn.head(one * other)
+
+
+def links_are_explained(case: Case) -> None:
+    (graph,) = make_graphs(1, num_nodes=14, num_classes=2)
+    graph.y = None
+    pairs = [(0, 5), (3, 9), (2, 11)]
+    fitted = case.make().fit(Linked(case).eval(), graph, task="link", index=pairs, progress=False)
+    for pair, one in zip(pairs, fitted.explain(graph, index=pairs), strict=True):
+        assert one.index == pair
+        assert len(one.unit_scores.unique()) > 1
+
+
 def better_than_random(case: Case) -> None:
     model, training, houses = trained(case.conv)
     found = case.make().fit(model, training, progress=False).explain(houses, search="none")
@@ -217,6 +239,7 @@ CHECKS: list[Callable[[Case], None]] = [
     also_when_it_raises,
     scores_follow_the_model,
     nodes_are_explained,
+    links_are_explained,
     better_than_random,
     a_graph_without_edges_has_no_scores,
     bad_graphs_are_refused_and_the_others_explained,

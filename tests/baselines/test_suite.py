@@ -1,9 +1,11 @@
 """Every method passes the suite that any method passes, and so does the one in docs/add-a-method.md."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
+import torch
 
 from rcexplainer.baselines import (
     Attention,
@@ -15,8 +17,11 @@ from rcexplainer.baselines import (
     Method,
     Occlusion,
     PGExplainer,
+    PGMExplainer,
     Random,
+    SubgraphX,
 )
+from rcexplainer.errors import RCExplainerError
 from tests.baselines import suite
 from tests.baselines.suite import CHECKS, Case, motif
 
@@ -30,6 +35,8 @@ METHODS = {
     "gradcam": Case(GradCAM, motif),
     "integrated-gradients": Case(IntegratedGradients, motif),
     "attention": Case(Attention, conv="gat"),
+    "pgmexplainer": Case(PGMExplainer),
+    "subgraphx": Case(partial(SubgraphX, rollouts=2, samples=5)),
 }
 # The floor itself: it looks at no model, and is as good as itself.
 NOT_FOR_RANDOM = {suite.scores_follow_the_model, suite.better_than_random}
@@ -44,6 +51,62 @@ def test_a_method_keeps_to(check, name: str) -> None:
             check(METHODS[name])
     else:
         check(METHODS[name])
+
+
+class Same(Method):
+    def scores(self, instances, labels):
+        return torch.full((len(instances.units),), 0.5)
+
+
+class Twice(Random):
+    def scores(self, instances, labels):
+        return 2 * super().scores(instances, labels)
+
+
+class ByTheBatch(Random):
+    def scores(self, instances, labels):
+        found = super().scores(instances, labels)
+        return found / found.max()
+
+
+class Dice(Method):
+    def scores(self, instances, labels):
+        return torch.rand(len(instances.units))
+
+
+class Careless(Random):
+    def scores(self, instances, labels):
+        instances.split.model.eval()
+        return super().scores(instances, labels)
+
+
+class GraphsOnly(Random):
+    def scores(self, instances, labels):
+        return super().scores(instances, instances.store[instances.everything].y.long())
+
+
+class NeedsEdges(Random):
+    def scores(self, instances, labels):
+        found = super().scores(instances, labels)
+        return found - 0 * found.max()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "check"),
+    [
+        (Same, suite.scores_are_numbers_from_0_to_1),
+        (Twice, suite.scores_are_numbers_from_0_to_1),
+        (ByTheBatch, suite.alone_as_in_a_batch),
+        (Dice, suite.same_seed_same_scores),
+        (Careless, suite.the_model_is_left_as_it_was),
+        (GraphsOnly, suite.nodes_are_explained),
+        (GraphsOnly, suite.links_are_explained),
+        (NeedsEdges, suite.a_graph_without_edges_has_no_scores),
+    ],
+)
+def test_the_suite_finds_what_is_wrong(wrong: type[Method], check) -> None:
+    with pytest.raises((AssertionError, RCExplainerError, RuntimeError)):
+        check(Case(wrong))
 
 
 def examples() -> list[str]:
