@@ -6,8 +6,8 @@ save     the network, its settings, and what the GNN is recognised by: `PGExplai
 
 `PGExplainer(**PYG)` (of `pg_gates`) has PyG's settings. On validation graphs of BA-2motifs they put the motif last (AUC
 .25 and .08 for two networks, after 10 epochs): gates at these temperatures are half open, and a model that counts
-neighbours sees graphs unlike any it knows. The defaults, chosen there, have nearly closed or open gates and press harder
-on their number: .92 and .99.
+neighbours sees graphs unlike any it knows. The defaults, chosen there, have gates that are nearly closed or open and
+press harder on their number: .92 and .99.
 """
 
 import json
