@@ -1,0 +1,50 @@
+"""What makes a graph this class and not that one, as a table of drawings.
+
+row      a graph of this class, always in the same places
+column   the other class that is asked about; on the diagonal the graph with its motifs
+"""
+
+from collections.abc import Mapping, Sequence
+
+from rcexplainer.explanation import Explanation
+from rcexplainer.viz.graphs import draw_explanation, draw_graph, legend
+from rcexplainer.viz.pages import Figure, page
+from rcexplainer.viz.placing import stress_layout
+
+
+def target_grid(
+    examples: Mapping[tuple[int, int], Explanation], class_names: Sequence[str], motif_names: Sequence[str]
+) -> Figure:
+    """`examples[i, j]` explains one graph predicted i, asked about j; the same graph for all j. What is missing stays
+    empty. The graphs carry `edge_motif_id`, whose kinds `motif_names` names."""
+    number = len(class_names)
+    figure, axes = page(number, number, size=3.1)
+    for own in range(number):
+        shown = {other: examples[own, other] for other in range(number) if (own, other) in examples}
+        for place in range(number):
+            axes[own][place].set_axis_off()
+        if not shown:
+            continue
+        graph = next(iter(shown.values())).graph
+        layout = stress_layout(graph.edge_index, int(graph.num_nodes or 0))
+        draw_graph(axes[own][own], graph, motif=graph.edge_motif_id, layout=layout)
+        axes[own][own].set_title(class_names[own], fontsize=11, fontweight="bold")
+        for other, one in shown.items():
+            draw_explanation(axes[own][other], one, motif=graph.edge_motif_id, layout=layout)
+            axes[own][other].set_title(_title(one, other, class_names[other]), fontsize=9)
+    legend(figure, motif_names)
+    return figure
+
+
+def _title(one: Explanation, other: int, name: str) -> str:
+    """The probabilities of both classes before and after the counterfactual's deletions."""
+    before, found = one.probabilities, one.counterfactual
+    question = f"and not {name}?"
+    if found is None:
+        return question
+    after = found.probabilities
+    count = len(one.removed_units)
+    lost = f"p(own) {float(before[one.prediction]):.2f} → {float(after[one.prediction]):.2f}"
+    gained = f"p(other) {float(before[other]):.2f} → {float(after[other]):.2f}"
+    ending = "" if found.flipped else " (not reached)"
+    return f"{question}  {count} deleted{ending}\n{lost}, {gained}"
