@@ -8,6 +8,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.explain import Explainer
 from torch_geometric.nn import APPNP, GCNConv, GraphConv
+from torch_geometric.utils import k_hop_subgraph
 
 import rcexplainer as rc
 from rcexplainer.errors import GraphError, RCExplainerError
@@ -77,8 +78,25 @@ def test_scores_are_shown_on_the_whole_graph(case) -> None:
     inside = torch.zeros(case.graph.num_edges, dtype=torch.bool)
     inside[one.edge_ids] = True
     assert (one.edge_scores[~inside] == 0).all()
-    assert int(one.at_sparsity(0.0).sum()) == len(one.edge_ids)
+    assert torch.equal(one.at_sparsity(0.0), one.units.of_edge >= 0)
     assert not one.top(2)[~inside].any()
+
+
+def test_edges_at_the_rim_cannot_matter_and_are_no_units(case) -> None:
+    """Both ends as far away as the model looks: no message comes along them."""
+    before, met = predict(case.model, case.graph), 0
+    for one in case.fitted.explain(case.graph, index=case.nodes[::9], search="none"):
+        inside = torch.zeros(case.graph.num_edges, dtype=torch.bool)
+        inside[one.edge_ids] = True
+        nodes, *_ = k_hop_subgraph(one.index, 2, case.graph.edge_index, num_nodes=case.graph.num_nodes)
+        near = torch.isin(case.graph.edge_index, nodes).any(0)
+        assert torch.equal(one.units.of_edge >= 0, inside & near)
+        rim = inside & ~near
+        met += int(rim.sum())
+        assert not one.edge_scores[rim].any()
+        after = predict(case.model, delete_edges(case.graph, rim))
+        torch.testing.assert_close(after[one.index], before[one.index], atol=1e-6, rtol=0)
+    assert met > 0
 
 
 def test_only_candidates_are_deleted(case) -> None:

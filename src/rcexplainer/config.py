@@ -20,6 +20,7 @@ class RCConfig:
     candidates_per_class: int = 50  # sampled boundaries a class; the paper: 50. A linear head is enumerated
     epsilon: float = 1.0  # ε of the greedy choice (Eq. 5); the paper: "a small constant"
     coverage: Literal["count", "confidence"] = "count"  # what a graph counts in g; the paper: 1, or its confidence
+    tight: bool = False  # whether a region has every boundary its members agree on; the paper: only the greedy choice
     scaled: bool = True  # boundaries divided by half the median |B| in their region; the paper: no
 
     # The mask network
@@ -151,6 +152,7 @@ PRESETS: dict[str, RCConfig] = {"default": RCConfig(), "paper": _PAPER, "release
 # deletes few edges meets little of a motif, so it does not teach here.
 _NODES: dict[str, dict[str, Any]] = {
     "default": {
+        "tight": True,  # with many classes the cover is content with few boundaries: masks lead to where nobody was
         "score": "mask",
         "weight_same": 0.85,
         "weight_sparse": 0.1,

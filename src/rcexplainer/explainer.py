@@ -238,6 +238,7 @@ class _Fitting:
             epsilon=config.epsilon,
             weights=confidence,
             scaled=config.scaled,
+            tight=config.tight,
         )
         log.info("%s", regions)
         return regions

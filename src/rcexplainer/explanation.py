@@ -42,9 +42,9 @@ class Explanation:
     """Why the model predicts `prediction`: a score for every edge, and a counterfactual.
 
     A unit is an unordered pair of nodes with all edges between them; they share one score and are deleted together.
-    Self-loops are never deleted, nor is an edge between the two nodes of a link in question; their score is 0. What is
-    explained of a node or a link (`index`) lies within its computation graph: only that is held, and everything is
-    shown on the whole graph when it is asked for.
+    Self-loops are never deleted; their score is 0. What is explained of a node or a link (`index`) lies within its
+    computation graph: only that is held, and everything is shown on the whole graph when it is asked for. Edges of it
+    that cannot matter, between two nodes at its rim, are no units and have score 0; nor is the link in question one.
     """
 
     graph: Data
@@ -78,8 +78,7 @@ class Explanation:
         """What can be deleted: the units of the computation graph."""
         nodes = int(self.graph.num_nodes or 0)
         columns = self.graph.edge_index if self.edge_ids is None else self.graph.edge_index[:, self.edge_ids]
-        asked = torch.tensor(self.index)[:, None] if isinstance(self.index, tuple) else None
-        found = find_units(columns, nodes, torch.zeros(nodes, dtype=torch.long), 1, asked)
+        found = find_units(columns, nodes, torch.zeros(nodes, dtype=torch.long), 1, self.instance.get("edge_fixed"))
         if self.edge_ids is None:
             return found
         outside = torch.full((self.graph.num_edges,), -1)

@@ -35,7 +35,7 @@ def probe_graphs(instances: Sequence[Data]) -> tuple[Data, ...]:
 def probe_graph(graph: Data) -> Data:
     """An instance as a graph like any other: without what makes it a computation graph of nodes."""
     return Data.from_dict(
-        {key: value for key, value in graph.to_dict().items() if key not in ("root_index", "hop_code")}
+        {key: value for key, value in graph.to_dict().items() if key not in ("root_index", "hop_code", "edge_fixed")}
     )
 
 

@@ -262,3 +262,17 @@ def test_bad_input() -> None:
         Regions.fit(regions.boundaries, x, predictions, epsilon=0.0)
     with pytest.raises(RCExplainerError, match="no members"):
         greedy_cover(torch.zeros(0, 2, dtype=torch.bool), torch.zeros(0, 2, dtype=torch.bool))
+
+
+def test_tight_regions_have_every_boundary_their_members_agree_on() -> None:
+    """Three classes on a line of two boundaries each: the cover needs one, the cell has two."""
+    weights = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, -1.0]])
+    boundaries = LinearBoundaries(weights, torch.zeros(3), torch.tensor([[0, 1], [0, 2], [1, 2]]))
+    x = torch.tensor([[2.0, 1.0], [3.0, 2.0], [-1.0, 3.0], [-2.0, 2.0]])
+    predictions = torch.tensor([0, 0, 1, 1])
+    loose, tight = (Regions.fit(boundaries, x, predictions, tight=value) for value in (False, True))
+    assert [region.rows.tolist() for region in loose.regions] == [[0], [0]]
+    assert [sorted(region.rows.tolist()) for region in tight.regions] == [[0, 1], [0, 2]]
+    for before, after in zip(loose.regions, tight.regions, strict=True):
+        assert (before.covered, before.intruders) == (after.covered, after.intruders)
+    assert bool((tight.margins(x, tight.assign(x, predictions)) >= 0).all())

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from rcexplainer.core.boundaries import LinearBoundaries, check_embeddings, concat
-from rcexplainer.core.cover import EPSILON, Cover, peel
+from rcexplainer.core.cover import EPSILON, peel
 from rcexplainer.errors import RCExplainerError
 
 _CELLS = 2**24  # numbers at a time where instances meet boundaries or regions: 64 MB of floats
@@ -53,9 +53,12 @@ class Regions:
         epsilon: float = EPSILON,
         weights: Tensor | None = None,
         scaled: bool = True,
+        tight: bool = False,
     ) -> "Regions":
         """`predictions` [n]: the classes predicted, never labels. `weights` [n] > 0: what each instance counts in g,
-        such as the confidence of its prediction. `scaled=False` leaves the boundaries as they are (scale 1)."""
+        such as the confidence of its prediction. `scaled=False` leaves the boundaries as they are (scale 1).
+        `tight=True` adds to each region every candidate that has all its members on one side: it covers the same
+        instances, but less of the space where there are none, to which deleting edges may lead."""
         check_embeddings(embeddings)
         if len(predictions) != len(embeddings) or not len(embeddings):
             raise RCExplainerError(
@@ -76,8 +79,12 @@ class Regions:
             )
             own = embeddings[members]
             for cover in covers:
-                regions.append(_region(label, rows, cover, embeddings.dtype))
-                distances = candidates.select(cover.rows)(own[cover.index]).abs()
+                chosen, inside = cover.rows, cover.sides
+                if tight:
+                    chosen, inside = _unanimous(_sides(candidates, own, cover.index))
+                signs = torch.where(inside, 1, -1).to(embeddings.dtype)
+                regions.append(DecisionRegion(label, rows[chosen], signs, len(cover.index), cover.intruders))
+                distances = candidates.select(chosen)(own[cover.index]).abs()
                 scales.append(distances.median(0).values / 2 if scaled else torch.ones_like(distances[0]))
         # Only where all members lie on a boundary would its scale be 0.
         scale = _pad(scales, 1.0).clamp_min(torch.finfo(embeddings.dtype).eps)
@@ -212,9 +219,10 @@ class Regions:
         return self.from_state({name: tensor.to(device) for name, tensor in self.state().items()})
 
 
-def _region(label: int, rows: Tensor, cover: Cover, dtype: torch.dtype) -> DecisionRegion:
-    signs = torch.where(cover.sides, 1, -1).to(dtype)
-    return DecisionRegion(label, rows[cover.rows], signs, len(cover.index), cover.intruders)
+def _unanimous(sides: Tensor) -> tuple[Tensor, Tensor]:
+    """The columns [p] of sides [k, m] on which all agree, and the side [p] they agree on."""
+    same = (sides == sides[0]).all(0)
+    return same.nonzero().flatten(), sides[0, same]
 
 
 def _sides(boundaries: LinearBoundaries, embeddings: Tensor, index: Tensor) -> Tensor:

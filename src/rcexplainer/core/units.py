@@ -1,7 +1,7 @@
 """Units: what can be deleted. An unordered pair of nodes with every edge between them, in both directions.
 
-    edge_index [2, E]  →  of_edge [E]: the unit of each column, −1 for what is never deleted: a self-loop, and an edge
-                          between two nodes that are asked about as a pair
+    edge_index [2, E]  →  of_edge [E]: the unit of each column, −1 for what is never deleted: self-loops, and columns
+                          that are fixed (the link that is asked about; edges along which no message comes)
                           pair [2, U]: the two nodes of each unit, low and high
                           owner [U]: the graph it belongs to
 
@@ -35,14 +35,15 @@ class Units:
 
 
 def find_units(
-    edge_index: Tensor, num_nodes: int, graph_of_node: Tensor, num_graphs: int, kept: Tensor | None = None
+    edge_index: Tensor, num_nodes: int, graph_of_node: Tensor, num_graphs: int, fixed: Tensor | None = None
 ) -> Units:
-    """The units of a batch of graphs, in the order of their node pairs; pairs `kept` [2, k] are none."""
+    """The units of a batch of graphs, in the order of their node pairs; a pair all whose columns are `fixed` [E] is
+    none."""
     low, high = edge_index.amin(0), edge_index.amax(0)
     number = low * num_nodes + high
     proper = low != high
-    if kept is not None:
-        proper &= ~torch.isin(number, kept.amin(0) * num_nodes + kept.amax(0))
+    if fixed is not None:
+        proper &= torch.isin(number, number[~fixed])
     keys, inverse = torch.unique(number[proper], return_inverse=True)
     of_edge = torch.full_like(low, -1)
     of_edge[proper] = inverse

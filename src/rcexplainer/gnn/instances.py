@@ -27,8 +27,8 @@ class Instances:
         self.split, self.graphs = split, graphs
         self.store = GraphStore(graphs, split.device)  # results are on the CPU; their graphs go where the model is
         whole = self.store[torch.arange(len(graphs))]
-        asked = whole.edge_label_index if split.task == "link" else None  # this pair itself is never the answer
-        self.units = find_units(whole.edge_index, int(whole.num_nodes or 0), whole.batch, len(graphs), asked)
+        nodes, fixed = int(whole.num_nodes or 0), whole.get("edge_fixed")
+        self.units = find_units(whole.edge_index, nodes, whole.batch, len(graphs), fixed)
         self._node_ptr = whole.ptr
         sizes = torch.bincount(whole.batch[whole.edge_index[0]], minlength=len(graphs))
         self._edge_ptr = torch.cat([sizes.new_zeros(1), sizes.cumsum(0)])
@@ -103,7 +103,8 @@ def node_inputs(done: Pass, batch: Data, inputs: str) -> Tensor:
 def single_effects(instances: Instances, labels: Tensor, target: Tensor | None = None) -> Tensor:
     """p(c | G) − p(c | G without u) for every unit u, [units]; c [instances] is the predicted class.
 
-    Towards another class t [instances] (c itself: towards any), the mean of this and of what p(t) gains.
+    Towards another class t [instances] (c itself: towards any): what p(t) gains. What c loses to a third class, as by
+    deleting something that c and t have in common, leads elsewhere.
     """
     units = instances.units
     nothing = torch.zeros(len(units), dtype=torch.bool, device=units.owner.device)
@@ -114,4 +115,4 @@ def single_effects(instances: Instances, labels: Tensor, target: Tensor | None =
     if target is None:
         return lost
     gained = -change.gather(1, target[instance, None]).squeeze(1)
-    return torch.where(target[instance] == labels[instance], lost, (lost + gained) / 2)
+    return torch.where(target[instance] == labels[instance], lost, gained)

@@ -15,7 +15,7 @@ from torch_geometric.data import Data
 
 from rcexplainer.errors import GraphError
 from rcexplainer.gnn.masking import edge_level_keys
-from rcexplainer.tasks.neighbourhoods import Adjacency
+from rcexplainer.tasks.neighbourhoods import Adjacency, Neighbourhoods
 
 Pair: TypeAlias = tuple[int, int]
 Index: TypeAlias = int | Pair | Sequence[int] | Sequence[Pair] | Tensor
@@ -78,7 +78,9 @@ def pair_index(index: Index | None, graph: Data) -> Tensor:
 class Questions:
     """Nodes, or pairs of nodes, of one graph as instances: their computation graphs, `hops` around them.
 
-    Every node of an instance is told its distance from the root, or from each of the two (`hop_code`).
+    Every node of an instance is told its distance from the root, or from each of the two (`hop_code`). Columns that
+    cannot be the answer are marked (`edge_fixed`): those into a node at the rim, over which no message reaches a root,
+    and those between the two nodes of a pair.
     """
 
     def __init__(self, graph: Data, hops: int) -> None:
@@ -100,9 +102,10 @@ class Questions:
         columns = roots.reshape(len(roots), -1).to(device)
         for piece, found in self.adjacency.batches(columns, self.hops, PIECE):
             far = self.hops + (0 if single else 1)  # of a pair, a node may be out of reach of one of the two
+            fixed = self._fixed(found)
             code = torch.nn.functional.one_hot(found.hops, far + 1).float().flatten(1)
             values = {key: self.graph[key][found.nodes] for key in self.node_keys} | {"hop_code": code}
-            along_edges = {key: self.graph[key][found.edges] for key in self.edge_keys}
+            along_edges = {key: self.graph[key][found.edges] for key in self.edge_keys} | {"edge_fixed": fixed}
             node_ptr, edge_ptr = found.node_ptr.tolist(), found.edge_ptr.tolist()
             ids = found.edges.cpu()
             for place, asked in enumerate(piece.tolist()):
@@ -117,3 +120,14 @@ class Questions:
                     **{key: value[inside] for key, value in along_edges.items()},
                 )
                 yield Asked(self.graph, instance, asked[0] if single else tuple(asked), ids[inside])
+
+    def _fixed(self, found: Neighbourhoods) -> Tensor:
+        """Which columns of the computation graphs cannot be the answer, [edges]."""
+        counts = found.edge_ptr.diff()
+        graph = torch.arange(len(counts), device=counts.device).repeat_interleave(counts)
+        first = found.node_ptr[graph]
+        fixed = found.hops.amin(1)[first + found.ends[1]] >= self.hops
+        if found.roots.size(1) == 2:
+            own = found.roots[graph].sort(1).values.t()
+            fixed |= (found.ends.sort(0).values == own).all(0)
+        return fixed
