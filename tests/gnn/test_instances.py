@@ -6,7 +6,7 @@ from torch_geometric.data import Batch, Data
 
 from rcexplainer.core.units import find_units
 from rcexplainer.gnn import split_model
-from rcexplainer.gnn.instances import Instances, node_inputs
+from rcexplainer.gnn.instances import Instances, node_inputs, single_effects
 from rcexplainer.gnn.masking import delete_edges
 from tests.gnn import zoo
 from tests.gnn.graphs import make_graphs
@@ -134,3 +134,22 @@ def test_what_the_mask_network_reads() -> None:
     assert torch.equal(everything[:, -zoo.FEATURES :], batch.x)
     batch.x = batch.x.long()
     assert node_inputs(done, batch, "all").size(1) == everything.size(1) - zoo.FEATURES
+
+
+def test_towards_a_class_a_unit_does_what_it_gains_for_it() -> None:
+    """What is lost to a third class does not count; towards any class (the predicted one itself) it does."""
+    graphs = make_graphs(3, seed=4)
+    instances = instances_of(graphs, zoo.GCNLinear)
+    nothing = torch.zeros(len(instances.units), dtype=torch.bool)
+    before = instances.log_probs(instances.everything, nothing).exp()
+    label = before.argmax(1)
+    other = before.argmin(1)
+    lost, same = single_effects(instances, label), single_effects(instances, label, label)
+    gained = single_effects(instances, label, other)
+    assert torch.equal(lost, same)
+    unit = int(instances.units.ptr[1])  # the first of the second graph
+    removed = torch.zeros(int(instances.units.counts[1]), dtype=torch.bool)
+    removed[0] = True
+    change = instances.log_probs(torch.tensor([1]), removed).exp()[0] - before[1]
+    torch.testing.assert_close(lost[unit], -change[label[1]])
+    torch.testing.assert_close(gained[unit], change[other[1]])
