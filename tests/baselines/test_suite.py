@@ -8,7 +8,9 @@ import pytest
 import torch
 
 from rcexplainer.baselines import (
+    CF2,
     Attention,
+    CFGNNExplainer,
     GNNExplainer,
     GradCAM,
     Gradient,
@@ -36,6 +38,8 @@ METHODS = {
     "integrated-gradients": Case(IntegratedGradients, motif),
     "attention": Case(Attention, conv="gat"),
     "pgmexplainer": Case(PGMExplainer),
+    "cfgnnexplainer": Case(partial(CFGNNExplainer, steps=100)),
+    "cf2": Case(partial(CF2, steps=200), motif),
     "subgraphx": Case(partial(SubgraphX, rollouts=2, samples=5)),
 }
 # The floor itself: it looks at no model, and is as good as itself.

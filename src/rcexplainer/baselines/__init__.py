@@ -1,22 +1,28 @@
 """Methods to compare with, all with the explainer's own interface: `fit(model, graphs)` then `explain(graphs)`."""
 
 from rcexplainer.baselines.attention import Attention
+from rcexplainer.baselines.cf2 import CF2
+from rcexplainer.baselines.cfgnnexplainer import CFGNNExplainer
 from rcexplainer.baselines.gnnexplainer import GNNExplainer
 from rcexplainer.baselines.gradients import GradCAM, Gradient, IntegratedGradients
 from rcexplainer.baselines.method import Method
+from rcexplainer.baselines.noldb import NoLDB
 from rcexplainer.baselines.pgexplainer import PGExplainer
 from rcexplainer.baselines.pgmexplainer import PGMExplainer
 from rcexplainer.baselines.searching import GreedyDeletion, Occlusion, Random
 from rcexplainer.baselines.subgraphx import SubgraphX
 
 __all__ = [
+    "CF2",
     "Attention",
+    "CFGNNExplainer",
     "GNNExplainer",
     "GradCAM",
     "Gradient",
     "GreedyDeletion",
     "IntegratedGradients",
     "Method",
+    "NoLDB",
     "Occlusion",
     "PGExplainer",
     "PGMExplainer",
