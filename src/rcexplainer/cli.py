@@ -296,18 +296,27 @@ def tradeoff(
 
 @app.command("case-study")
 def case_study(
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same answer.")] = 0,
+    seeds: Annotated[int, typer.Option(min=1, help="How often all of it is done; each seed draws its own graphs.")] = 1,
+    first_seed: Annotated[int, typer.Option(min=0, help="The seed of the first one.")] = 0,
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw a graph of each class, of the first seed: an .svg, .png or .pdf file.")
+    ] = None,
     settings: Settings = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """What makes a graph this class and not that one? Three classes that share motifs, every pair of them."""
     from rcexplainer.experiments.case_study import case_study as run
+    from rcexplainer.experiments.case_study import draw_case_study
     from rcexplainer.experiments.fitting import parse_settings
+    from rcexplainer.viz.pages import figure_kind
 
-    result = run(seed, settings=parse_settings(settings or ()), progress=not quiet)
-    caption = "three-motifs, held-out graphs: AUC of the edge scores; probabilities after deleting the telling motif"
-    _show(result.to_json(), result.rows(), caption, as_json)
+    if figure is not None:
+        figure_kind(ready(figure, "--figure"))
+    result = run(range(first_seed, first_seed + seeds), settings=parse_settings(settings or ()), progress=not quiet)
+    if figure is not None:
+        draw_case_study(result, figure)
+    _show_tables(result.to_json(), result.tables(), as_json)
 
 
 @app.command()
