@@ -8,7 +8,17 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
-from rcexplainer.core.losses import discrete, opposite, opposite_softplus, same, same_softplus, sparse
+from rcexplainer.core.losses import (
+    POLE,
+    confident,
+    discrete,
+    doubtful,
+    opposite,
+    opposite_softplus,
+    same,
+    same_softplus,
+    sparse,
+)
 
 VALUES = st.floats(-20, 20, width=32)
 
@@ -143,6 +153,25 @@ def test_far_from_the_boundary_softplus_keeps_its_slope_where_a_product_is_flat(
         (slope,) = torch.autograd.grad(loss(clean, left).sum(), left)
         slopes.append(float(slope))
     assert slopes == pytest.approx([0.0, 1.0], abs=1e-6)
+
+
+def test_the_loss_of_the_ablation_by_hand() -> None:
+    """−log P(c | G_θ) − η / log P(c | G'_θ) of three instances, away from the pole."""
+    kept, left, eta = [0.9, 0.5, 0.1], [0.8, 0.3, 0.01], 2.0
+    found = confident(torch.tensor(kept).log()) + eta * doubtful(torch.tensor(left).log())
+    expected = [-log(k) - eta / log(r) for k, r in zip(kept, left, strict=True)]
+    assert found.tolist() == pytest.approx(expected, rel=0.06)
+    moved = [-log(k) - eta / (log(r) - POLE) for k, r in zip(kept, left, strict=True)]
+    assert found.tolist() == pytest.approx(moved, rel=1e-5)
+
+
+def test_the_remainder_is_pushed_away_from_certainty_and_never_without_end() -> None:
+    log_p = torch.tensor([0.9999, 0.9, 0.5, 0.1]).log().requires_grad_()
+    values = doubtful(log_p)
+    (slope,) = torch.autograd.grad(values.sum(), log_p)
+    assert (values.diff() < 0).all()
+    assert (slope > 0).all()
+    assert float(doubtful(torch.zeros(1))) == pytest.approx(1 / POLE)
 
 
 def test_only_what_is_above_the_target_counts() -> None:

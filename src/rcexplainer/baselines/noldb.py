@@ -31,9 +31,13 @@ class NoLDB(RCExplainer):
     def __init__(self, task: Task = "graph", preset: str = "default", *, eta: float = 10.0, **settings: Any) -> None:
         if not 0 < eta < float("inf"):
             raise RCExplainerError(f"eta must be a finite number > 0, got {eta!r}")
+        if "target_class" in settings:
+            raise RCExplainerError(
+                "NoLDB asks what makes the predicted class and not any other: it has no target_class"
+            )
         # A collapse is reported: what RCExplainer would try next is boundaries, and then a search.
         alone = {"weight_order": 0.0, "weight_effect": 0.0, "on_collapse": "report"}
-        super().__init__(task, None, preset, **(settings | alone))
+        super().__init__(task, preset=preset, **(settings | alone))
         self.eta = eta
 
     @property

@@ -1,0 +1,139 @@
+"""RCExp-NoLDB: RCExplainer's network and training with another loss, and nothing of boundaries or of a search."""
+
+import math
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+import rcexplainer as rc
+from rcexplainer.baselines import NoLDB
+from rcexplainer.core.gates import sigmoid
+from rcexplainer.core.losses import POLE
+from rcexplainer.core.objectives import lose_confidence
+from rcexplainer.errors import CheckpointError, RCExplainerError
+from tests.baselines import suite
+from tests.baselines.marked import LOLLIPOP, CountsMarks, marked_graph, score_of
+from tests.baselines.suite import Case, trained
+from tests.core.test_objectives import OWNER, step
+from tests.gnn.graphs import state_of
+
+
+def fit(model, graphs, **settings):
+    return NoLDB(**({"epochs": 2} | settings)).fit(model, graphs, progress=False)
+
+
+def scores(fitted, graphs) -> Tensor:
+    return torch.cat([one.edge_scores for one in fitted.explain(graphs, search="none")])
+
+
+def test_it_is_better_than_random() -> None:
+    suite.better_than_random(Case(partial(NoLDB, epochs=15)))
+
+
+def test_its_loss_is_the_papers_and_asks_no_boundary() -> None:
+    """15 · (−log P(c | G_θ) − η / log P(c | G'_θ) + β R_sparse + μ R_discrete), the mean of two graphs, by hand."""
+
+    def never(mask: Tensor) -> Tensor:
+        raise AssertionError("a boundary was asked")
+
+    factor, eta, beta, mu = 15.0, 0.4, 0.03, 0.66
+    now = replace(step(), inside=never, clean=torch.full((2, 0), math.nan))
+    terms = lose_confidence(sigmoid, factor, eta, beta, mu)(now)
+    expected = 0.0
+    for graph in (0, 1):
+        values = zip(now.logits.tolist(), OWNER.tolist(), strict=True)
+        masks = [1 / (1 + math.exp(-f)) for f, owner in values if owner == graph]
+        kept, left = -sum(1 - m for m in masks), -sum(masks)  # log P(c) of the toy model
+        entropy = -sum(m * math.log(m) + (1 - m) * math.log(1 - m) for m in masks) / len(masks)
+        expected += factor * (-kept - eta / (left - POLE) + beta * sum(masks) + mu * entropy) / 2
+    assert sum(term.item() for term in terms.values()) == pytest.approx(expected, rel=1e-5)
+    for name in ("same", "opposite"):
+        (gradient,) = torch.autograd.grad(terms[name], now.logits, retain_graph=True)
+        assert (gradient != 0).all(), name
+
+
+def test_same_seed_same_scores_alone_and_in_a_batch() -> None:
+    model, training, houses = trained("graphconv")
+    before = state_of(model)
+    one, same = fit(model, training), fit(model, training)
+    other = NoLDB(epochs=2).fit(model, training, seed=1, progress=False)
+    assert torch.equal(scores(one, houses), scores(same, houses))
+    assert not torch.equal(scores(one, houses), scores(other, houses))
+    alone = torch.cat([one.explain(graph, search="none").edge_scores for graph in houses])
+    torch.testing.assert_close(alone, scores(one, houses), atol=1e-5, rtol=0)
+    assert state_of(model) == before
+
+
+def test_its_loss_moves_the_network_without_a_search_or_a_boundary(monkeypatch) -> None:
+    model, training, houses = trained("graphconv")
+
+    def never(*args: object, **kwargs: object) -> None:
+        raise AssertionError("the search was made")
+
+    monkeypatch.setattr("rcexplainer.known.Known.teach", never)
+    fitted = fit(model, training, epochs=6)
+    assert list(fitted.history[0].terms) == ["same", "opposite", "sparse", "discrete"]
+    assert min(epoch.val for epoch in fitted.history[1:]) < fitted.history[0].val
+    wide = fit(model, training, epochs=6, scaled=False, weight_same=0.9, sides="softplus")
+    assert torch.equal(scores(wide, houses), scores(fitted, houses))  # settings of the boundaries change nothing
+
+
+def test_eta_weighs_what_is_left() -> None:
+    model, training, houses = trained("graphconv")
+    one, ten = (fit(model, training, eta=eta) for eta in (1.0, 10.0))
+    first = [fitted.history[0].terms["opposite"] for fitted in (one, ten)]
+    assert first[1] == pytest.approx(10 * first[0], rel=0.5)  # the mean of an epoch in which the two part
+    assert not torch.equal(scores(one, houses), scores(ten, houses))
+
+
+@pytest.mark.parametrize("preset", ["paper", "released"])
+def test_every_preset_trains(preset: str) -> None:
+    model, training, houses = trained("graphconv")
+    fitted = fit(model, training, preset=preset)
+    assert scores(fitted, houses).isfinite().all()
+
+
+def test_nodes_are_explained() -> None:
+    graph, model = marked_graph(LOLLIPOP, [0, 4]), CountsMarks("node", 0.5).train()
+    before = state_of(model)
+    found = fit(model, graph, task="node", epochs=100, lr=0.02, target_size=0.0).explain(graph, index=[2, 5, 7])
+    assert state_of(model) == before
+    assert [(one.index, one.prediction) for one in found] == [(2, 1), (5, 1), (7, 0)]  # next to a mark or not
+    assert score_of(found[1], 4, 5) > score_of(found[1], 5, 6)  # a mark is seen along the first
+
+
+def test_it_is_saved_and_loaded(tmp_path: Path) -> None:
+    model, training, houses = trained("graphconv")
+    fitted = fit(model, training)
+    loaded = rc.load(fitted.save(tmp_path / "explainer.safetensors"), model)
+    assert torch.equal(scores(loaded, houses), scores(fitted, houses))
+
+
+def test_a_checkpoint_of_another_loss_is_refused(tmp_path: Path) -> None:
+    model, training, _ = trained("graphconv")
+    path = tmp_path / "fit.safetensors"
+    NoLDB(epochs=1).fit(model, training, checkpoint=path, progress=False)
+    for other in (
+        NoLDB(epochs=1, eta=2.0),
+        rc.RCExplainer(epochs=1, weight_order=0.0, weight_effect=0.0, on_collapse="report"),
+    ):
+        with pytest.raises(CheckpointError, match=r"another run \(settings differ\)"):
+            other.fit(model, training, checkpoint=path, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"eta": 0.0}, "eta must be a finite number > 0, got 0.0"),
+        ({"eta": float("nan")}, "eta must be a finite number > 0"),
+        ({"target_class": 1}, "it has no target_class"),
+        ({"epoch": 3}, "unknown setting 'epoch'; did you mean epochs?"),
+    ],
+)
+def test_impossible_settings(wrong, message: str) -> None:
+    with pytest.raises(RCExplainerError, match=message):
+        NoLDB(**wrong)
