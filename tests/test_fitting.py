@@ -15,7 +15,8 @@ from rcexplainer.explainer import RCExplainer
 from rcexplainer.fitting import Taught, make_objective, safer
 from rcexplainer.gnn import TrainConfig, gnn_config, train_gnn
 
-EMPTY = {"weight_regions": 1.0, "weight_sparse": 100.0, "weight_order": 0.0, "weight_effect": 0.0, "lr": 0.3}
+EMPTY = {"weight_regions": 1.0, "weight_sparse": 100.0, "lr": 0.3}
+EMPTY |= {"weight_order": 0.0, "weight_effect": 0.0, "weight_outcome": 0.0}
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +48,7 @@ def test_the_paper_preset_is_the_text() -> None:
     assert paper.weight_sparse == pytest.approx(2 * 6e-5)  # an undirected edge is counted once here
     assert (paper.epochs, paper.lr, paper.hidden, paper.candidates_per_class) == (600, 0.001, 64, 50)
     assert (paper.inputs, paper.network, paper.scaled, paper.gate) == ("last", "concat", False, "sigmoid")
-    assert (paper.weight_order, paper.weight_effect, paper.noise) == (0.0, 0.0, 0.0)
+    assert (paper.weight_order, paper.weight_effect, paper.weight_outcome, paper.noise) == (0.0, 0.0, 0.0, 0.0)
 
 
 def test_the_released_preset_is_the_authors_code() -> None:
@@ -67,15 +68,20 @@ def test_masks_of_the_paper_preset_are_cut_at_one_half(case) -> None:
 
 
 def test_all_terms_are_in_the_history(case) -> None:
-    config = {"weight_regions": 1.0, "epochs": 2, "noise": 0.3}
+    config = {"weight_regions": 1.0, "weight_outcome": 1.0, "network": "neighbours", "epochs": 2, "noise": 0.3}
     fitted = RCExplainer(**config).fit(case.model, case.train, progress=False)
-    assert set(fitted.history[-1].terms) == {"same", "opposite", "sparse", "discrete", "order", "effect"}
+    assert set(fitted.history[-1].terms) == {"same", "opposite", "sparse", "discrete", "order", "effect", "outcome"}
 
 
 def test_an_objective_needs_something_to_train_on() -> None:
     with pytest.raises(RCExplainerError, match="nothing to train the network on"):
-        RCConfig(weight_order=0.0, weight_effect=0.0, weight_regions=0.0)
+        RCConfig(weight_order=0.0, weight_effect=0.0, weight_regions=0.0, weight_outcome=0.0)
     assert callable(make_objective(PRESETS["paper"]))
+
+
+def test_draws_are_compared_so_there_are_two() -> None:
+    with pytest.raises(RCExplainerError, match=r"outcome_draws must be at least 2, .*got 1"):
+        RCConfig(outcome_draws=1)
 
 
 # ---- a collapse
@@ -116,7 +122,7 @@ def test_what_is_tried_after_a_collapse_ends_with_the_searchs_order_alone() -> N
     assert [one.gate for one in attempts] == ["concrete", "budget", "budget"]
     assert safer(PRESETS["paper"]) == [PRESETS["paper"]]
     last = safer(PRESETS["default"])[-1]
-    assert (last.weight_effect, last.noise, last.lr) == (0.0, 0.0, 0.001)
+    assert (last.weight_effect, last.weight_outcome, last.noise, last.lr) == (0.0, 0.0, 0.0, 0.001)
 
 
 # ---- killed and started again

@@ -24,7 +24,7 @@ class RCConfig:
     scaled: bool = True  # boundaries divided by half the median |B| in their region; the paper: no
 
     # The mask network
-    network: Literal["factorised", "concat"] = "factorised"  # its first layer; the paper: on [z_i, z_j]
+    network: Literal["neighbours", "factorised", "concat"] = "factorised"  # of an edge; the paper: on [z_i, z_j]
     inputs: Literal["all", "layers", "last"] = "all"  # which embeddings it reads; the paper: the last layer's
     standardised: bool = True  # whether it reads them with mean 0 and spread 1; the paper: no
     hidden: int = 64  # width of its hidden layer; the paper: 64
@@ -51,6 +51,8 @@ class RCConfig:
     teacher_candidates: int = 64  # units of an instance among which it chooses: those that do most on their own
     teacher_limit: int = 4000  # instances the search is run on, at most
     teacher_tolerance: float = 0.01  # outside the region, units this close in probability go by their own effect
+    weight_outcome: float = 0.0  # of what deleting explanations drawn from the network's ranking really does
+    outcome_draws: int = 4  # explanations of an instance that are drawn in a step, to be compared with each other
     noise: float = 0.15  # the network reads copies with up to this share of edges and features changed
 
     # Training
@@ -65,9 +67,14 @@ class RCConfig:
     def __post_init__(self) -> None:
         for name, hint in get_type_hints(RCConfig).items():
             _CHECKS.get(hint, _one_of)(name, getattr(self, name))
-        if not (self.weight_regions or self.weight_order or self.weight_effect):
+        if not (self.weight_regions or self.weight_order or self.weight_effect or self.weight_outcome):
             raise RCExplainerError(
-                "weight_regions, weight_order and weight_effect are all 0: there is nothing to train the network on"
+                "weight_regions, weight_order, weight_effect and weight_outcome are all 0: there is nothing to train "
+                "the network on"
+            )
+        if self.outcome_draws < 2:
+            raise RCExplainerError(
+                f"outcome_draws must be at least 2, as draws are compared with each other, got {self.outcome_draws}"
             )
 
 
@@ -125,6 +132,7 @@ _PAPER = RCConfig(
     temperature_end=1.0,
     weight_order=0.0,
     weight_effect=0.0,
+    weight_outcome=0.0,
     noise=0.0,
     epochs=600,
     lr=0.001,

@@ -17,7 +17,7 @@ from torch_geometric.data import Data
 from rcexplainer import __version__
 from rcexplainer.config import RCConfig
 from rcexplainer.core.calibration import Calibration
-from rcexplainer.core.mask_net import ConcatGate, EdgeMaskNet, FactorisedGate
+from rcexplainer.core.mask_net import ConcatGate, EdgeMaskNet, FactorisedGate, NeighbourGate
 from rcexplainer.core.named import named, part
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.teacher import log_softmax
@@ -36,7 +36,11 @@ from rcexplainer.recognising import describe, device_of, recognise
 FORMAT = "rcexplainer-explainer"
 
 
-NETWORKS: dict[str, Callable[..., nn.Module]] = {"factorised": FactorisedGate, "concat": ConcatGate}
+NETWORKS: dict[str, Callable[..., nn.Module]] = {
+    "neighbours": NeighbourGate,
+    "factorised": FactorisedGate,
+    "concat": ConcatGate,
+}
 
 
 def as_they_are(logits: Tensor, owner: Tensor, num_instances: int) -> Tensor:

@@ -24,6 +24,7 @@ from rcexplainer.core.objectives import (
     follow_effects,
     follow_order,
     leave_region,
+    seek_outcomes,
     together,
 )
 from rcexplainer.core.regions import Regions
@@ -32,6 +33,7 @@ from rcexplainer.core.training import DECAYS, Epoch, Schedule, Training
 from rcexplainer.core.units import Units
 from rcexplainer.fitted import make_net, unit_logits
 from rcexplainer.gnn.instances import node_inputs
+from rcexplainer.gnn.masking import delete_edges
 from rcexplainer.gnn.perturbing import noisy
 from rcexplainer.gnn.training import seeded
 from rcexplainer.known import Known, Lesson, question, questions
@@ -61,6 +63,8 @@ def make_objective(config: RCConfig) -> Objective:
         parts.append(follow_order(config.weight_order))
     if config.weight_effect:
         parts.append(follow_effects(config.weight_effect, config.effect_temperature))
+    if config.weight_outcome:
+        parts.append(seek_outcomes(config.weight_outcome, config.outcome_draws))
     return together(parts)
 
 
@@ -72,7 +76,13 @@ def safer(config: RCConfig) -> list[RCConfig]:
     gentle = replace(config, scaled=True, score="share", gate="budget", temperature=1.0, temperature_end=1.0)
     gentle = replace(gentle, weight_sparse=0.0, weight_discrete=0.0, lr=min(config.lr, 0.008))
     taught = replace(
-        gentle, weight_regions=0.0, weight_order=1.0, weight_effect=0.0, noise=0.0, lr=min(config.lr, 1e-3)
+        gentle,
+        weight_regions=0.0,
+        weight_order=1.0,
+        weight_effect=0.0,
+        weight_outcome=0.0,
+        noise=0.0,
+        lr=min(config.lr, 1e-3),
     )
     return list(dict.fromkeys([config, gentle, taught]))
 
@@ -142,9 +152,17 @@ class Taught:
             sure = split.log_probs(split.run(batch, units.to_edges(mask, 1.0)).output)
             return sure.gather(1, known.label[ids, None]).squeeze(1)
 
+        @torch.no_grad()
+        def outcome(removed: Tensor) -> Tensor:
+            left = split.log_probs(split.run(delete_edges(batch, units.to_edges(removed, False))).output).exp()
+            own, other = (left.gather(1, asked[ids, None]).squeeze(1) for asked in (known.label, known.target))
+            return torch.where(known.target[ids] == known.label[ids], 1 - own, other)
+
         rows, _ = gather_ranges(known.instances.units.ptr[ids], known.instances.units.ptr[ids + 1])
         order, effect = self.lesson.order[ids], self.lesson.effect[rows]
-        return Step(logits, units.ptr, units.owner, self.clean[ids], inside, log_p, order, effect, progress, generator)
+        return Step(
+            logits, units.ptr, units.owner, self.clean[ids], inside, log_p, outcome, order, effect, progress, generator
+        )
 
     @torch.no_grad()
     def loss(self, net: EdgeMaskNet, objective: Objective) -> float:

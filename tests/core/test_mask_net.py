@@ -5,10 +5,10 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from rcexplainer.core.mask_net import ConcatGate, EdgeMaskNet, FactorisedGate
+from rcexplainer.core.mask_net import ConcatGate, EdgeMaskNet, FactorisedGate, NeighbourGate
 
 NODES, UNITS, D, WIDTH, CLASSES = 12, 30, 5, 4, 3
-GATES = [FactorisedGate, ConcatGate]
+GATES = [FactorisedGate, NeighbourGate, ConcatGate]
 
 
 def inputs(seed: int = 0) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
@@ -40,9 +40,38 @@ def test_the_factorised_gate_is_its_formula() -> None:
     torch.testing.assert_close(gate(z, z_g, label, pair, owner), torch.stack(expected))
 
 
-def test_the_gradient_of_the_factorised_gate() -> None:
-    """It adds up in place, which autograd must have seen."""
-    gate, (z, z_g, label, pair, owner) = build(FactorisedGate, hidden=3).double(), inputs()
+def test_the_neighbour_gate_is_its_formula() -> None:
+    gate = build(NeighbourGate, hidden=7)
+    nn.init.normal_(gate.bias.weight)
+    z, z_g, label, pair, owner = inputs()
+    hidden = gate.read(z, z_g, label, pair, owner)
+    expected = []
+    for unit in range(UNITS):
+        ends, g = pair[:, unit].tolist(), int(owner[unit])
+        heard = torch.zeros(7)
+        for node in ends:
+            # A unit from a node to itself stands at both its ends.
+            times = (pair == node).sum(0)
+            heard = heard + gate.near((times[:, None] * hidden).sum(0) / times.sum())
+        o, b = (table.weight[label[g]] for table in (gate.out, gate.bias))
+        expected.append(o @ (hidden[unit] + heard.clamp_min(0)) + b[0])
+    torch.testing.assert_close(gate(z, z_g, label, pair, owner), torch.stack(expected))
+
+
+def test_of_two_equal_units_each_hears_of_its_own_neighbours() -> None:
+    """A path of four nodes, the first three alike: the first two units look the same, the second has a neighbour."""
+    z = torch.tensor([[1.0], [1.0], [1.0], [-1.0]]).expand(4, D)
+    pair, owner = torch.tensor([[0, 1, 2], [1, 2, 3]]), torch.zeros(3, dtype=torch.long)
+    asked = z, torch.zeros(1, WIDTH), torch.tensor([0]), pair, owner
+    alone, heard = build(FactorisedGate)(*asked), build(NeighbourGate)(*asked)
+    assert alone[0] == alone[1]
+    assert abs(heard[0] - heard[1]) > 1e-3
+
+
+@pytest.mark.parametrize("gate_class", [FactorisedGate, NeighbourGate])
+def test_the_gradient_of_gates_that_add_up_in_place(gate_class: type[nn.Module]) -> None:
+    """Autograd must have seen it."""
+    gate, (z, z_g, label, pair, owner) = build(gate_class, hidden=3).double(), inputs()
     weights = {name: value.clone().requires_grad_() for name, value in gate.named_parameters()}
 
     def logits(z: Tensor, z_g: Tensor, *values: Tensor) -> Tensor:

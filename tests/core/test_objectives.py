@@ -7,7 +7,14 @@ import torch
 from torch import Tensor
 
 from rcexplainer.core.gates import sigmoid
-from rcexplainer.core.objectives import Step, follow_effects, follow_order, leave_region, together
+from rcexplainer.core.objectives import (
+    Step,
+    follow_effects,
+    follow_order,
+    leave_region,
+    seek_outcomes,
+    together,
+)
 from rcexplainer.core.teacher import effect_loss, order_loss
 
 PTR, OWNER = torch.tensor([0, 2, 5]), torch.tensor([0, 0, 1, 1, 1])
@@ -25,11 +32,16 @@ def sure(mask: Tensor) -> Tensor:
     return -torch.zeros(2).index_add(0, OWNER, 1 - mask)
 
 
+def gone(removed: Tensor) -> Tensor:
+    """A toy outcome: a tenth for every unit that is gone, and a half more for the first of each instance."""
+    return torch.zeros(2).index_add(0, OWNER, 0.1 * removed) + 0.5 * removed[PTR[:-1]]
+
+
 def step(progress: float = 1.0) -> Step:
     logits = torch.tensor([0.3, -0.2, 1.0, 0.0, -1.0], requires_grad=True)
     order = torch.tensor([[1, 0], [2, -1]])
     effect = torch.tensor([0.1, 0.5, 0.0, 0.2, 0.3])
-    return Step(logits, PTR, OWNER, CLEAN, moved, sure, order, effect, progress, torch.Generator().manual_seed(0))
+    return Step(logits, PTR, OWNER, CLEAN, moved, sure, gone, order, effect, progress, torch.Generator().manual_seed(0))
 
 
 def literal(values: list[float], owner: list[int], weights: tuple[float, float, float, float], grown: float) -> float:
@@ -73,13 +85,15 @@ def test_the_temperature_goes_geometrically_from_start_to_end() -> None:
 def test_objectives_add_up_and_reach_the_network() -> None:
     now = step()
     parts = [leave_region(sigmoid, 1.0, 0.5, 0.0, 0.0), follow_order(2.0), follow_effects(3.0, 0.1)]
+    parts.append(seek_outcomes(4.0, 8))
     terms = together(parts)(now)
-    assert list(terms) == ["same", "opposite", "sparse", "discrete", "order", "effect"]
+    assert list(terms) == ["same", "opposite", "sparse", "discrete", "order", "effect", "outcome"]
+    assert -4 * 0.6 <= terms["outcome"].item() <= -4 * 0.1  # one unit of each instance is gone
     assert terms["order"].item() == pytest.approx(
         2 * order_loss(now.logits, now.ptr, now.owner, now.order).mean().item()
     )
     effect = effect_loss(now.logits, now.owner, 2, now.effect, 0.1)
     assert terms["effect"].item() == pytest.approx(3 * effect.mean().item())
-    for name in ("same", "opposite", "order", "effect"):
+    for name in ("same", "opposite", "order", "effect", "outcome"):
         (gradient,) = torch.autograd.grad(terms[name], now.logits, retain_graph=True)
         assert gradient.abs().sum() > 0, name

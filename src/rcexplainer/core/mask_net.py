@@ -5,6 +5,9 @@ FactorisedGate   f = o_cᵀ relu(U z_i + U z_j + V z_i ⊙ V z_j + C z_G + a_c) 
                  edge costs a few times 64 multiplications whatever the width of z. Each class reads the shared
                  hidden units with weights of its own: what keeps one class in its region has little to do with
                  another's
+NeighbourGate    f = o_cᵀ (h + relu(N n_i + N n_j + 2 a)) + b_c,   h = relu(U z_i + …) as above
+                 n_i the mean of h over the units at node i: a unit hears what else there is beside it, for whether
+                 others would do as well is half of what makes it worth deleting
 ConcatGate       f = oᵀ relu(W [z_i, z_j] + a) + b, the paper's literal form, averaged over both directions; W in two
                  halves, each run once per node
 
@@ -60,6 +63,10 @@ class FactorisedGate(nn.Module):
             nn.init.normal_(table.weight, std=size)
 
     def forward(self, z: Tensor, z_g: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
+        return self.answer(self.read(z, z_g, label, pair, owner), label, owner)
+
+    def read(self, z: Tensor, z_g: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
+        """The hidden layer, [units, hidden]."""
         added, multiplied = self.node(z).chunk(2, 1)
         context = self.context(z_g) + self.shift(label)
         i, j = pair
@@ -69,8 +76,27 @@ class FactorisedGate(nn.Module):
         hidden += added.index_select(0, i)
         hidden += added.index_select(0, j)
         hidden.addcmul_(multiplied.index_select(0, i), multiplied.index_select(0, j)).relu_()
+        return cast(Tensor, hidden)
+
+    def answer(self, hidden: Tensor, label: Tensor, owner: Tensor) -> Tensor:
+        """f [units], read off by the class that is asked about."""
         answers = torch.addmm(self.bias.weight.T, hidden, self.out.weight.T)  # [units, classes]
         return answers.gather(1, label.index_select(0, owner)[:, None]).squeeze(1)
+
+
+class NeighbourGate(FactorisedGate):
+    def __init__(self, node_width: int, instance_width: int, num_classes: int, hidden: int = 64) -> None:
+        super().__init__(node_width, instance_width, num_classes, hidden)
+        self.near = nn.Linear(hidden, hidden)
+
+    def forward(self, z: Tensor, z_g: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
+        hidden = self.read(z, z_g, label, pair, owner)
+        i, j = pair
+        sums = hidden.new_zeros(len(z), hidden.size(1)).index_add_(0, i, hidden).index_add_(0, j, hidden)
+        near = self.near(sums.div_(torch.bincount(pair.flatten(), minlength=len(z)).clamp_min(1)[:, None]))
+        heard = near.index_select(0, i)
+        heard += near.index_select(0, j)
+        return self.answer(heard.relu_() + hidden, label, owner)
 
 
 class ConcatGate(nn.Module):

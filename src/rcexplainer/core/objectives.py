@@ -4,6 +4,7 @@
     lose_confidence 15 · (L_conf + β R_sparse + μ R_discrete)                        its ablation without boundaries
     follow_order    the order in which a search against the region's boundaries deleted the units
     follow_effects  what each unit does on its own
+    seek_outcomes   what deleting explanations drawn from the network's own ranking really leads to
 
 Every objective gives the mean over the instances. How logits become masks is a gate passed in.
 """
@@ -16,6 +17,7 @@ from torch import Tensor
 
 from rcexplainer.core.gates import Gate
 from rcexplainer.core.losses import SIDES, Side, confident, discrete, doubtful, sparse
+from rcexplainer.core.outcomes import Outcome, outcome_loss
 from rcexplainer.core.teacher import effect_loss, order_loss
 
 Terms = dict[str, Tensor]
@@ -31,6 +33,7 @@ class Step:
     clean: Tensor  # B(φ_gc(G)) [n, P], towards the inside of each instance's region
     inside: Callable[[Tensor], Tensor]  # a mask [units] → B(φ_gc(G weighed by it)) [n, P]
     log_p: Callable[[Tensor], Tensor]  # a mask [units] → log P(c | G weighed by it) [n], c the predicted class
+    outcome: Outcome  # units [units] that are really gone → 1 − P(c | G without them) [n]
     order: Tensor  # π [n, K]
     effect: Tensor  # e [units]
     progress: float  # share of the training that is done
@@ -121,6 +124,16 @@ def follow_effects(weight: float, temperature: float) -> Objective:
     def objective(step: Step) -> Terms:
         loss = effect_loss(step.logits, step.owner, len(step.clean), step.effect, temperature)
         return {"effect": weight * loss.mean()}
+
+    return objective
+
+
+def seek_outcomes(weight: float, draws: int) -> Objective:
+    """The mean outcome of explanations that the network draws."""
+
+    def objective(step: Step) -> Terms:
+        loss = outcome_loss(step.logits, step.ptr, step.owner, step.outcome, draws, step.generator)
+        return {"outcome": weight * loss.mean()}
 
     return objective
 

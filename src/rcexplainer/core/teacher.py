@@ -19,6 +19,13 @@ from torch import Tensor
 
 def order_loss(logits: Tensor, ptr: Tensor, owner: Tensor, order: Tensor) -> Tensor:
     """L_order [n] from f [units] and π [n, K]: positions within the instance, −1 after the last one."""
+    weight = (order >= 0) / torch.arange(1, order.size(1) + 1, device=order.device)
+    surprise = surprises(logits, ptr, owner, order)
+    return (weight * surprise).sum(1) / weight.sum(1).clamp_min(1e-9)
+
+
+def surprises(logits: Tensor, ptr: Tensor, owner: Tensor, order: Tensor) -> Tensor:
+    """−log of the probability that u_t went next, for every step of π, [n, K]; 0 after the last one."""
     num_instances, width = order.size(0), max(1, int(ptr.diff().max()))
     scores = logits.new_full((num_instances, width), -torch.inf)
     scores[owner, torch.arange(len(owner), device=owner.device) - ptr[owner]] = logits
@@ -31,9 +38,7 @@ def order_loss(logits: Tensor, ptr: Tensor, owner: Tensor, order: Tensor) -> Ten
     rest = scores.masked_fill(taken | scores.isinf(), -1e9).logsumexp(1, keepdim=True)
     steps = torch.cat([rest, chosen.masked_fill(~given, -1e9).flip(1)], 1)
     left = torch.logcumsumexp(steps, 1)[:, 1:].flip(1)
-    weight = given / torch.arange(1, order.size(1) + 1, device=order.device)
-    surprise = torch.where(given, left - chosen.masked_fill(~given, 0.0), torch.zeros_like(left))
-    return (weight * surprise).sum(1) / weight.sum(1).clamp_min(1e-9)
+    return torch.where(given, left - chosen.masked_fill(~given, 0.0), torch.zeros_like(left))
 
 
 def effect_loss(logits: Tensor, owner: Tensor, num_instances: int, effect: Tensor, temperature: float) -> Tensor:

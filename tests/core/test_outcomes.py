@@ -1,0 +1,104 @@
+"""Draws against literal Plackett–Luce probabilities, the estimated gradient against the exact one."""
+
+from itertools import permutations
+from math import exp
+
+import pytest
+import torch
+from torch import Tensor
+
+from rcexplainer.core.outcomes import SHARPNESS, draw, outcome_loss
+from rcexplainer.core.segments import owners
+
+MANY = 10_000
+SCORES = [0.5, -0.3, 0.1]
+
+
+def repeated(times: int, size: int = 3) -> tuple[Tensor, Tensor]:
+    """ptr and owner of so many instances of the same size."""
+    ptr = size * torch.arange(times + 1)
+    return ptr, owners(ptr)
+
+
+def random(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def probability(order: tuple[int, ...]) -> float:
+    left, product = [exp(score) for score in SCORES], 1.0
+    for unit in order:
+        product *= left[unit] / sum(left)
+        left[unit] = 0.0
+    return product
+
+
+def test_draws_follow_plackett_luce() -> None:
+    ptr, owner = repeated(MANY)
+    order = draw(torch.tensor(SCORES).repeat(MANY), ptr, owner, torch.full((MANY,), 2), random())
+    for pair in permutations(range(3), 2):
+        share = float((order == torch.tensor(pair)).all(1).float().mean())
+        assert share == pytest.approx(probability(pair), abs=0.02), pair
+
+
+def test_each_instance_gives_as_many_different_units_as_asked() -> None:
+    ptr = torch.tensor([0, 4, 4, 9])
+    order = draw(torch.zeros(9), ptr, owners(ptr), torch.tensor([4, 0, 2]), random())
+    assert sorted(order[0].tolist()) == [0, 1, 2, 3]
+    assert order[1].tolist() == [-1] * 4
+    assert order[2, 2:].tolist() == [-1, -1]
+    assert len({*order[2, :2].tolist()}) == 2
+    assert set(order[2, :2].tolist()) <= set(range(5))
+
+
+def test_the_gradient_is_that_of_the_expected_outcome() -> None:
+    """Three units, one of which goes: the expectation is a sum of three."""
+    gains = torch.tensor([0.2, 1.0, 0.6])
+    ptr, owner = repeated(MANY)
+
+    def outcome(removed: Tensor) -> Tensor:
+        return (removed.view(MANY, 3) * gains).sum(1)
+
+    exact, estimated = (torch.tensor(SCORES, requires_grad=True) for _ in range(2))
+    expected = ((SHARPNESS * exact).softmax(0) * gains).sum()
+    (-expected).backward()
+    loss = outcome_loss(estimated.repeat(MANY), ptr, owner, outcome, 2, random())
+    loss.mean().backward()
+    assert loss.mean().item() == pytest.approx(-expected.item(), abs=0.015)
+    torch.testing.assert_close(estimated.grad, exact.grad, atol=0.015, rtol=0.0)
+
+
+def test_what_is_the_same_for_all_draws_teaches_nothing() -> None:
+    ptr, owner = repeated(5)
+    logits = torch.randn(15, generator=random(), requires_grad=True)
+    loss = outcome_loss(logits, ptr, owner, lambda removed: torch.arange(5.0), 3, random())
+    assert loss.tolist() == [0.0, -1.0, -2.0, -3.0, -4.0]
+    loss.sum().backward()
+    assert torch.count_nonzero(logits.grad) == 0
+
+
+def test_a_unit_that_undoes_the_others_falls_behind_them() -> None:
+    """Of twenty units 0 does something alone; 7 and 8 do nothing alone and everything together, unless 0 is gone."""
+    ptr, owner = repeated(64, 20)
+
+    def outcome(removed: Tensor) -> Tensor:
+        gone = removed.view(64, 20).float()
+        return (1 - gone[:, 0]) * gone[:, 7] * gone[:, 8] + 0.1 * gone[:, 0]
+
+    logits, generator = torch.zeros(20), random()
+    logits[[0, 7, 8]] = 2.0
+    logits.requires_grad_()
+    optimizer = torch.optim.Adam([logits], lr=0.1)
+    for _ in range(60):
+        optimizer.zero_grad()
+        outcome_loss(logits.repeat(64), ptr, owner, outcome, 4, generator).mean().backward()
+        optimizer.step()
+    assert sorted(logits.argsort(descending=True)[:2].tolist()) == [7, 8]
+
+
+def test_an_instance_without_units_is_no_trouble() -> None:
+    ptr = torch.tensor([0, 0, 2])
+    logits = torch.tensor([0.1, 0.2], requires_grad=True)
+    loss = outcome_loss(logits, ptr, owners(ptr), lambda removed: torch.tensor([0.4, float(removed[0])]), 2, random())
+    loss.sum().backward()
+    assert loss[0].item() == pytest.approx(-0.4)
+    assert logits.grad.isfinite().all()
