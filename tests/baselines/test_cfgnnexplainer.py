@@ -100,6 +100,24 @@ def test_flips_are_of_graphs_whose_edges_are_gone() -> None:
     assert flipped(soft, tail & (soft.units.owner == 1)).tolist() == [False, True, False]
 
 
+def test_of_all_flips_on_the_way_the_smallest_is_kept() -> None:
+    """A descent along a given path: no flip, one of three units, one of a single unit, one of two."""
+    soft = soft_batch(0.5, [[7]])
+    tail = int((soft.units.pair == torch.tensor([[6], [7]])).all(0).nonzero())
+    path = [torch.full((9,), 1.0 + number) for number in range(5)]
+    for p, gone in zip(path, ([], [0], [tail, 0, 1], [tail], [tail, 0]), strict=True):
+        p[gone] = -1.0
+
+    class Along(CFGNNExplainer):
+        def slope(self, soft: SoftBatch, p: torch.Tensor, turned: torch.Tensor) -> torch.Tensor:
+            step = next(number for number, place in enumerate(path) if torch.allclose(p, place))
+            there = path[min(step + 1, len(path) - 1)]
+            return (p - there) / (self.lr * (1 - step / self.steps))
+
+    torch.testing.assert_close(Along(steps=5).search(soft), path[3])
+    torch.testing.assert_close(Along(steps=2).search(soft), path[1])  # nothing has flipped: the last step
+
+
 def test_without_a_way_out_it_still_ranks() -> None:
     """A graph without marks is class 0, and deleting makes none: the last step is the answer, with nothing removed."""
     graph, other = marked_graph(LOLLIPOP, []), marked_graph(LOLLIPOP, [0])
