@@ -4,10 +4,10 @@ Three classes, each with two of three motifs, so that each pair of classes share
 held-out graphs rightly predicted i and asked about j: the motif that i has and j lacks should get the scores, the
 shared one should not, and deleting it should lower p(i) and raise p(j).
 
-One mask network is trained for all pairs: it is told which other class is asked about. It differs from the default preset
-in what it is taught (`SETTINGS`): not the order in which a search deletes, since one or two edges of a motif are enough
-to reach the other class and what goes after them says nothing about the rest of the motif, but mainly what each edge does
-for the other class on its own, with a temperature at which the weaker edges of a motif still count. The boundary
+One mask network is trained for all pairs: it is told which other class is asked about. What it is taught differs from
+the default preset (`SETTINGS`): not the order in which a search deletes, since one or two edges of a motif are enough
+to reach the other class and what goes after them says nothing about the rest of the motif, but mainly what each edge
+does for the other class on its own, with a temperature at which the weaker edges of a motif still count. The boundary
 between the two classes stays in the loss. Fewer graphs and epochs are enough here, and faster.
 """
 
