@@ -312,7 +312,8 @@ def case_study(
     from rcexplainer.viz.pages import figure_kind
 
     if figure is not None:
-        figure_kind(ready(figure, "--figure"))
+        figure_kind(figure)
+        ready(figure, "--figure")
     result = run(range(first_seed, first_seed + seeds), settings=parse_settings(settings or ()), progress=not quiet)
     if figure is not None:
         draw_case_study(result, figure)
