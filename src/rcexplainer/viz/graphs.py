@@ -84,7 +84,7 @@ def draw_graph(
     _draw_nodes(axes, pairs, places, labels)
     for root in roots:
         axes.scatter(*places[root], s=150, facecolors="none", edgecolors=OUTLINE, linewidths=1.6, zorder=5)
-    axes.set_aspect("equal")
+    axes.set_aspect("equal", adjustable="datalim")  # the frame keeps its place, so that titles stand in line
     axes.margins(0.08)
     axes.set_axis_off()
     return places
