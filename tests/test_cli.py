@@ -9,6 +9,7 @@ import pytest
 from rcexplainer.cli import main
 from rcexplainer.datasets import names
 from rcexplainer.experiments import accuracy, fitting, running
+from rcexplainer.experiments.bench import nodes_cost
 from tests.experiments.toys import QUICK, save_toy, small
 
 COMMANDS = ("demo", "datasets", "train", "fit", "explain", "evaluate", "bench")
@@ -106,7 +107,7 @@ def test_train_prints_a_table(capsys):
         (["train", "--dataset", "ba-2motifs", "--dropout", "1"], "dropout must be in [0, 1), got 1.0"),
         (["train", "--dataset", "ba-2motifs", "--device", "meta"], "device 'meta' cannot be used"),
         (["train", "--dataset", "ba-2motifs", "--out", "/proc/nowhere"], "/proc/nowhere"),
-        (["bench", "everything"], "unknown benchmark 'everything'; known: import, core, regions"),
+        (["bench", "everything"], "unknown benchmark 'everything'; known: import, core, regions, nodes"),
     ],
 )
 def test_mistakes_are_one_line_and_exit_code_2(capsys, arguments, message):
@@ -131,6 +132,12 @@ def test_bench_import(capsys):
     rows = {row["import"]: row["seconds more"] for row in json.loads(out)}
     assert code == 0
     assert rows["torch_geometric"] > rows["rcexplainer"] >= 0
+
+
+def test_bench_nodes_at_a_small_size():
+    rows = nodes_cost(1, nodes=200, edges=1000, roots=20, most=500)
+    assert [row["hops"] for row in rows] == [1, 2, 3]
+    assert rows[0]["edges of all computation graphs"] < rows[2]["edges of all computation graphs"]
 
 
 def test_bench_core(capsys):

@@ -238,6 +238,10 @@ def evaluate(
         str | None, typer.Option(help="As for `rcexplainer train`; left out: paper, for links shallow.")
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="How often all of it is done; each seed draws its own split.")] = 1,
+    methods: Annotated[
+        str | None,
+        typer.Option(help="Compare: all, or names with commas between them, e.g. rcexplainer,gnnexplainer."),
+    ] = None,
     protocol: Annotated[
         str, typer.Option(help="held-out, or paper: fitted and evaluated on the same graphs of one class.")
     ] = "held-out",
@@ -249,11 +253,13 @@ def evaluate(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Measure RCExplainer beside random order, occlusion and greedy deletion on held-out graphs."""
+    """Measure RCExplainer beside random order, occlusion and greedy deletion, or all methods, on held-out instances."""
     from rcexplainer.datasets import task_of
     from rcexplainer.experiments import evaluate as held_out
     from rcexplainer.experiments import nodes, paper_protocol
+    from rcexplainer.experiments.comparing import compare
     from rcexplainer.experiments.fitting import parse_settings
+    from rcexplainer.experiments.methods import chosen
     from rcexplainer.gnn.models import USUAL
 
     if protocol not in ("held-out", "paper"):
@@ -262,17 +268,19 @@ def evaluate(
         "preset": preset,
         "settings": parse_settings(settings or ()),
         "root": root,
-        "device": device,
         "progress": not quiet,
     }
     result: Any
     model = model or USUAL[task_of(dataset)]
-    if task_of(dataset) != "graph":
-        result = nodes.evaluate_nodes(dataset, model, range(seeds), **how)
+    if methods is not None:
+        names = chosen(methods)
+        result = compare(dataset, model, range(seeds), names, robust=robustness, **how)
+    elif task_of(dataset) != "graph":
+        result = nodes.evaluate_nodes(dataset, model, range(seeds), device=device, **how)
     elif protocol == "paper":
-        result = paper_protocol.paper_protocol(dataset, model, range(seeds), **how)
+        result = paper_protocol.paper_protocol(dataset, model, range(seeds), device=device, **how)
     else:
-        result = held_out.evaluate(dataset, model, range(seeds), robust=robustness, **how)
+        result = held_out.evaluate(dataset, model, range(seeds), robust=robustness, device=device, **how)
     _show_tables(result.to_json(), result.tables(), as_json)
 
 
@@ -325,7 +333,8 @@ def bench(
     what: Annotated[
         str,
         typer.Argument(
-            help="import: the import; core: scores beside a forward pass; regions: of a million embeddings."
+            help="import: the import; core: scores beside a forward pass; regions: of a million embeddings; nodes: "
+            "computation graphs of 10,000 nodes."
         ),
     ],
     repeats: Annotated[int, typer.Option(min=1, help="How often each is measured; the median counts.")] = 3,

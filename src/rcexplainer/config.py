@@ -28,6 +28,7 @@ class RCConfig:
     inputs: Literal["all", "layers", "last"] = "all"  # which embeddings it reads; the paper: the last layer's
     standardised: bool = True  # whether it reads them with mean 0 and spread 1; the paper: no
     hidden: int = 64  # width of its hidden layer; the paper: 64
+    connected: bool = False  # of nodes, links: an edge counts as far as edges lead from it to the node; the paper: no
     score: Literal["share", "mask"] = "share"  # "mask": σ(f) as in the paper; "share": softmax over a graph's edges
 
     # The paper's losses (Eq. 7)
@@ -161,6 +162,7 @@ PRESETS: dict[str, RCConfig] = {"default": RCConfig(), "paper": _PAPER, "release
 _NODES: dict[str, dict[str, Any]] = {
     "default": {
         "tight": True,  # with many classes the cover is content with few boundaries: masks lead to where nobody was
+        "connected": True,
         "score": "mask",
         "weight_same": 0.85,
         "weight_sparse": 0.1,

@@ -19,6 +19,7 @@ from rcexplainer.config import RCConfig
 from rcexplainer.core.calibration import Calibration
 from rcexplainer.core.mask_net import ConcatGate, EdgeMaskNet, FactorisedGate, NeighbourGate
 from rcexplainer.core.named import named, part
+from rcexplainer.core.reaching import connected
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.teacher import log_softmax
 from rcexplainer.core.training import Epoch
@@ -68,6 +69,19 @@ def unit_logits(net: EdgeMaskNet, done: Pass, batch: Data, units: Units, asked: 
     return LEVELS[config.score](logits, units.owner, len(asked))
 
 
+def shown_logits(net: EdgeMaskNet, done: Pass, batch: Data, units: Units, asked: Tensor, config: RCConfig) -> Tensor:
+    """The same as people see them: with `connected`, what does not hang together with the node comes after what does.
+
+    Masks are trained without: whether an edge at the end of a path helps is learnt before the path is there.
+    """
+    logits = unit_logits(net, done, batch, units, asked, config)
+    roots = batch.get("root_index", batch.get("edge_label_index"))
+    if not config.connected or roots is None:
+        return logits
+    rounds = batch.hop_code.size(1) - 1  # at least as many as messages are passed
+    return connected(logits, units.pair, roots.flatten(), int(batch.num_nodes or 0), rounds)
+
+
 @dataclass(frozen=True, eq=False)
 class MaskScores:
     """The scores of the mask network: one forward pass of the GNN, then f_θ, then the calibration."""
@@ -84,7 +98,7 @@ class MaskScores:
         parts: list[Tensor] = []
         for ids in instances.chunks(instances.everything):
             batch, units = instances[ids]
-            parts.append(unit_logits(self.net, instances.split.run(batch), batch, units, asked[ids], self.config))
+            parts.append(shown_logits(self.net, instances.split.run(batch), batch, units, asked[ids], self.config))
         return self.calibration(torch.cat(parts), asked[instances.units.owner])
 
 

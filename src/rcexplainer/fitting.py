@@ -31,7 +31,7 @@ from rcexplainer.core.regions import Regions
 from rcexplainer.core.segments import gather_ranges, owners
 from rcexplainer.core.training import DECAYS, Epoch, Schedule, Training
 from rcexplainer.core.units import Units
-from rcexplainer.fitted import make_net, unit_logits
+from rcexplainer.fitted import make_net, shown_logits, unit_logits
 from rcexplainer.gnn.instances import node_inputs
 from rcexplainer.gnn.masking import delete_edges
 from rcexplainer.gnn.perturbing import noisy
@@ -186,7 +186,7 @@ class Taught:
         instances, parts = self.known.instances, []
         for ids in instances.chunks(instances.everything):
             batch, units = instances[ids]
-            parts.append(unit_logits(net, instances.split.run(batch), batch, units, self.question[ids], self.config))
+            parts.append(shown_logits(net, instances.split.run(batch), batch, units, self.question[ids], self.config))
         return torch.cat(parts), owners(instances.units.ptr)
 
     @torch.no_grad()

@@ -26,6 +26,7 @@ from rcexplainer.gnn import gnn_config, split_model, train_gnn
 from rcexplainer.gnn.instances import node_inputs
 from rcexplainer.gnn.training import TrainConfig, seeded
 from rcexplainer.known import Known, Lesson
+from rcexplainer.tasks.neighbourhoods import Adjacency
 
 WARM_UP = 5  # runs that are not counted
 Rows = list[dict[str, Any]]
@@ -89,6 +90,34 @@ def _regions_cost(
         "seconds": round(median(seconds), 1),
         "peak GB": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 2),
     }
+
+
+def nodes_cost(
+    repeats: int, nodes: int = 200_000, edges: int = 1_000_000, roots: int = 10_000, most: int = 1 << 18
+) -> Rows:
+    """Computation graphs of ten thousand nodes of a random graph with a million edges, in pieces of bounded size."""
+    generator = torch.Generator().manual_seed(0)
+    half = torch.randint(nodes, (2, edges // 2), generator=generator)
+    edge_index = torch.cat([half, half.flip(0)], 1)
+    chosen = torch.randperm(nodes, generator=generator)[:roots, None]
+    rows: Rows = []
+    for hops in (1, 2, 3):
+        seconds: list[float] = []
+        for _ in range(repeats):
+            start = time.perf_counter()
+            sizes = [len(found.edges) for _, found in Adjacency(edge_index, nodes).batches(chosen, hops, most)]
+            seconds.append(time.perf_counter() - start)
+        rows.append(
+            {
+                "nodes explained": roots,
+                "hops": hops,
+                "edges of the graph": edges,
+                "edges of all computation graphs": sum(sizes),
+                "largest piece": max(sizes),
+                "seconds": round(median(seconds), 2),
+            }
+        )
+    return rows
 
 
 def core_cost(repeats: int, graphs: int = 256, mini_batch: int = 128) -> Rows:
@@ -207,4 +236,9 @@ def _beside(run: Callable[[], object], gnn: Callable[[], object], repeats: int) 
     return {"ms": round(own, 2), "GNN ms": round(other, 2), "÷ GNN": round(own / other, 2)}
 
 
-BENCHMARKS: dict[str, Callable[[int], Rows]] = {"import": import_cost, "core": core_cost, "regions": regions_cost}
+BENCHMARKS: dict[str, Callable[[int], Rows]] = {
+    "import": import_cost,
+    "core": core_cost,
+    "regions": regions_cost,
+    "nodes": nodes_cost,
+}
