@@ -10,7 +10,7 @@ from torch_geometric.data import Data
 from rcexplainer.errors import MissingExtraError, RCExplainerError
 from rcexplainer.explanation import Counterfactual, Explanation
 from rcexplainer.viz import draw_explanation, draw_graph, page, save_figure, target_grid
-from rcexplainer.viz.graphs import DELETED, LOOKS
+from rcexplainer.viz.graphs import DELETED, LOOKS, stretched
 
 pytest.importorskip("matplotlib")
 from matplotlib.colors import to_hex
@@ -93,6 +93,12 @@ def test_of_a_node_the_computation_graph_is_drawn_with_a_ring_around_it(axes) ->
     ring = axes.collections[-1]
     assert np.allclose(ring.get_offsets(), places[[2]])
     assert len(ring.get_facecolor()) == 0
+
+
+def test_scores_are_stretched_over_each_graph() -> None:
+    assert stretched(torch.tensor([0.2, 0.3, 0.4])).tolist() == pytest.approx([0, 0.5, 1])
+    assert stretched(torch.tensor([0.7, 0.7])).tolist() == [0.5, 0.5]
+    assert stretched(torch.empty(0)).tolist() == []
 
 
 def test_what_does_not_fit_the_graph_is_refused(axes) -> None:

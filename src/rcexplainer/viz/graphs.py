@@ -99,12 +99,20 @@ def draw_explanation(
 ) -> Places:
     """Draw what was explained: of nodes and links their computation graph, with a ring around them.
 
-    `motif` is of the whole graph's edges, as in `graph.edge_motif`.
+    Scores are stretched from the lowest to the highest of this graph, since levels differ between methods and
+    questions. `motif` is of the whole graph's edges, as in `graph.edge_motif`.
     """
     graph = one.instance
     removed = None if one.counterfactual is None else one.within(one.counterfactual.removed)
     known = None if motif is None else one.within(motif)
-    return draw_graph(axes, graph, one.scores, removed, known, layout, _roots(one), labels)
+    return draw_graph(axes, graph, stretched(one.scores), removed, known, layout, _roots(one), labels)
+
+
+def stretched(scores: Tensor) -> Tensor:
+    """From 0, the lowest, to 1, the highest; all ½ where they do not differ."""
+    if not len(scores) or float(scores.max() - scores.min()) < 1e-9:
+        return torch.full_like(scores, 0.5)
+    return (scores - scores.min()) / (scores.max() - scores.min())
 
 
 def legend(figure: Any, kinds: Sequence[str] = (), scores: bool = True, roots: bool = False) -> None:
@@ -116,8 +124,8 @@ def legend(figure: Any, kinds: Sequence[str] = (), scores: bool = True, roots: b
     ]
     if scores:
         handles += [
-            line([], [], color=_shade(1.0), linewidth=_width(1.0), label="high score"),
-            line([], [], color=_shade(0.0), linewidth=_width(0.0), label="low score"),
+            line([], [], color=_shade(1.0), linewidth=_width(1.0), label="highest score"),
+            line([], [], color=_shade(0.0), linewidth=_width(0.0), label="lowest score"),
             line([], [], color=DELETED, linewidth=2.0, linestyle=(0, (2, 1)), label="deleted"),
         ]
     if roots:
