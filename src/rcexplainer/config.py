@@ -24,7 +24,7 @@ class RCConfig:
     scaled: bool = True  # boundaries divided by half the median |B| in their region; the paper: no
 
     # The mask network
-    network: Literal["neighbours", "factorised", "concat"] = "factorised"  # of an edge; the paper: on [z_i, z_j]
+    network: Literal["neighbours", "factorised", "concat"] = "neighbours"  # of an edge; the paper: on [z_i, z_j]
     inputs: Literal["all", "layers", "last"] = "all"  # which embeddings it reads; the paper: the last layer's
     standardised: bool = True  # whether it reads them with mean 0 and spread 1; the paper: no
     hidden: int = 64  # width of its hidden layer; the paper: 64
@@ -32,7 +32,7 @@ class RCConfig:
     score: Literal["share", "mask"] = "share"  # "mask": σ(f) as in the paper; "share": softmax over a graph's edges
 
     # The paper's losses (Eq. 7)
-    weight_regions: float = 1.0  # factor of all four terms; the paper: 15
+    weight_regions: float = 0.0  # factor of all four terms; the paper: 15
     weight_same: float = 0.3  # λ of L_same, 1 − λ of L_opp; the paper: .1 for graphs, .85 for nodes
     weight_sparse: float = 0.0  # β; the paper: 6e-5 (Mutagenicity 6e-4, nodes .006), an edge counted twice
     target_size: float = 0.0  # only what the masks sum up to above this is penalised; the paper: 0
@@ -52,7 +52,7 @@ class RCConfig:
     teacher_candidates: int = 64  # units of an instance among which it chooses: those that do most on their own
     teacher_limit: int = 4000  # instances the search is run on, at most
     teacher_tolerance: float = 0.01  # outside the region, units this close in probability go by their own effect
-    weight_outcome: float = 0.0  # of what deleting explanations drawn from the network's ranking really does
+    weight_outcome: float = 5.0  # of what deleting explanations drawn from the network's ranking really does
     outcome_draws: int = 4  # explanations of an instance that are drawn in a step, to be compared with each other
     noise: float = 0.15  # the network reads copies with up to this share of edges and features changed
 
@@ -162,8 +162,10 @@ PRESETS: dict[str, RCConfig] = {"default": RCConfig(), "paper": _PAPER, "release
 _NODES: dict[str, dict[str, Any]] = {
     "default": {
         "tight": True,  # with many classes the cover is content with few boundaries: masks lead to where nobody was
+        "network": "factorised",
         "connected": True,
         "score": "mask",
+        "weight_regions": 1.0,
         "weight_same": 0.85,
         "weight_sparse": 0.1,
         "target_size": 6.0,
@@ -171,6 +173,7 @@ _NODES: dict[str, dict[str, Any]] = {
         "gate": "concrete",
         "weight_order": 0.0,
         "weight_effect": 0.0,
+        "weight_outcome": 0.0,
         "noise": 0.0,
         "lr": 0.002,  # faster, the gates saturate with every edge kept before the size counts
         "batch_size": 64,

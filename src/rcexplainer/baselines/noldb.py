@@ -36,8 +36,8 @@ class NoLDB(RCExplainer):
                 "NoLDB asks what makes the predicted class and not any other: it has no target_class"
             )
         # A collapse is reported: what RCExplainer would try next is boundaries, and then a search.
-        alone = {"weight_order": 0.0, "weight_effect": 0.0, "on_collapse": "report"}
-        super().__init__(task, preset=preset, **(settings | alone))
+        alone = {"weight_order": 0.0, "weight_effect": 0.0, "weight_outcome": 0.0, "on_collapse": "report"}
+        super().__init__(task, preset=preset, **({"weight_regions": 1.0} | settings | alone))
         self.eta = eta
 
     @property
