@@ -5,10 +5,11 @@ held-out graphs rightly predicted i and asked about j: the motif that i has and 
 shared one should not, and deleting it should lower p(i) and raise p(j).
 
 One mask network is trained for all pairs: it is told which other class is asked about. What it is taught differs from
-the default preset (`SETTINGS`): not the order in which a search deletes, since one or two edges of a motif are enough
-to reach the other class and what goes after them says nothing about the rest of the motif, but mainly what each edge
-does for the other class on its own, with a temperature at which the weaker edges of a motif still count. The boundary
-between the two classes stays in the loss. Fewer graphs and epochs are enough here, and faster.
+the default preset (`SETTINGS`). The default is after the few edges that change a prediction, by the order in which a
+search deletes and by what its own draws lead to: one or two edges of a motif are enough, and what goes after them says
+nothing about the rest of the motif. Here the boundary between the two classes enters the loss, as in the paper, and
+mainly what each edge does for the other class on its own, with a temperature at which the weaker edges of a motif still
+count. Fewer graphs and epochs are enough, and faster.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +35,9 @@ from rcexplainer.viz import save_figure, target_grid
 MOTIFS = ((0, 1), (1, 2), (0, 2))  # the kinds of motif of each class of `three-motifs`
 MOTIF_NAMES = ("house", "cycle", "clique")
 SETTINGS = {
+    "weight_regions": 1.0,
     "weight_order": 0.0,
+    "weight_outcome": 0.0,
     "weight_effect": 10.0,
     "effect_temperature": 0.3,
     "teacher_limit": 600,
