@@ -157,7 +157,7 @@ _RELEASED = replace(
 )
 PRESETS: dict[str, RCConfig] = {"default": RCConfig(), "paper": _PAPER, "released": _RELEASED}
 # What is different for nodes and links: the paper's λ and β, and its code's weights of 12, 3, .09 and 10.
-# By default: what keeps the prediction (λ = .85) in about a motif's size of edges, by softplus margins. A search that
+# By default: what keeps the prediction (λ = .7) in about a motif's size of edges, by softplus margins. A search that
 # deletes few edges meets little of a motif, so it does not teach here.
 _NODES: dict[str, dict[str, Any]] = {
     "default": {
@@ -166,7 +166,7 @@ _NODES: dict[str, dict[str, Any]] = {
         "connected": True,
         "score": "mask",
         "weight_regions": 1.0,
-        "weight_same": 0.85,
+        "weight_same": 0.7,
         "weight_sparse": 0.1,
         "target_size": 6.0,
         "sides": "softplus",
