@@ -56,7 +56,7 @@ def test_the_square_has_means_over_the_seeds() -> None:
     ]
     (_, caption), (rows, _) = two.tables()
     assert "1.000, 0.900" in caption
-    assert [row["AUC telling"] for row in rows] == [0.9, 1.0]
+    assert [row["AUC"] for row in rows] == [0.9, 1.0]
 
 
 def test_the_command_draws_and_prints(study, monkeypatch, tmp_path, capsys) -> None:

@@ -71,11 +71,11 @@ class Pair:
             "class": self.own,
             "and not": self.other,
             "graphs": self.graphs,
-            "AUC telling": self.auc,
+            "AUC": self.auc,
             "shared": self.auc_shared,
             "occlusion": self.auc_occlusion,
-            "p(class) lost": self.lost,
-            "p(other) gained": self.gained,
+            "lost": self.lost,
+            "gained": self.gained,
             "flipped": self.flipped,
             "edges": self.size,
         }
@@ -108,8 +108,8 @@ class CaseStudy:
             f"accuracy of the networks: {right}"
         )
         pairs = (
-            "occlusion: AUC of what deleting each edge alone does; lost, gained: after deleting the telling motif; "
-            "flipped: counterfactuals that are the other class, and their edges"
+            "AUC of the motif that the other class lacks, of the shared one, and of the first by deleting each edge alone; "
+            "p(class) lost and p(other) gained without that motif; counterfactuals that are the other class, their edges"
         )
         return [(self.square(), square), ([pair.row() for pair in self.pairs], pairs)]
 
