@@ -108,8 +108,9 @@ class CaseStudy:
             f"accuracy of the networks: {right}"
         )
         pairs = (
-            "AUC of the motif that the other class lacks, of the shared one, and of the first by deleting each edge alone; "
-            "p(class) lost and p(other) gained without that motif; counterfactuals that are the other class, their edges"
+            "AUC of the motif that the other class lacks, of the shared one, and of the first by deleting each edge "
+            "alone; p(class) lost and p(other) gained without that motif; counterfactuals that are the other class, "
+            "and their edges"
         )
         return [(self.square(), square), ([pair.row() for pair in self.pairs], pairs)]
 
