@@ -35,7 +35,7 @@ from rcexplainer.viz import save_figure, target_grid
 MOTIFS = ((0, 1), (1, 2), (0, 2))  # the kinds of motif of each class of `three-motifs`
 MOTIF_NAMES = ("house", "cycle", "clique")
 SETTINGS = {
-    "weight_regions": 1.0,
+    "weight_regions": 0.1,  # with 1 it wins over the effects now and then, and the scores go to the tree
     "weight_order": 0.0,
     "weight_outcome": 0.0,
     "weight_effect": 10.0,
