@@ -19,7 +19,7 @@ PARTS = ("train", "val", "test")
 # tells the classes apart first; only longer and faster training makes networks whose prediction changes when the motif
 # is deleted, so that its ground truth says something about them.
 # On three-motifs the usual training, and fast training alone, leave some classes recognised by what they lack: deleting
-# a motif of theirs changes nothing. With weight decay all classes rest on both of their motifs.
+# a motif of theirs changes nothing. With weight decay they rest on both of their motifs more evenly.
 # In node sets a motif's nodes have fewer edges than the base's: a node that lost them all would be taken for part of a
 # motif, and deleting the motif would change nothing. The networks are told that it is the base's.
 SETTINGS = {
