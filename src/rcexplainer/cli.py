@@ -329,6 +329,26 @@ def case_study(
 
 
 @app.command()
+def reproduce(
+    entry: Annotated[str, typer.Argument(help="datasets, fidelity, robustness, time, nodes, …, or all.")],
+    profile: Annotated[str, typer.Option(help="quick: minutes; standard: hours, 3 seeds; paper: 10 seeds.")] = "quick",
+    out: Annotated[Path, typer.Option(help="A folder; what is in it already is not run again.")] = Path("results"),
+    jobs: Annotated[int, typer.Option(min=1, help="Processes at a time.")] = 1,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Run the paper's tables again, beside what the paper says; a run that was killed goes on."""
+    from rcexplainer.experiments.reproduce.reproduce import reproduce as run
+
+    result = run(entry, profile, out, workers=jobs, progress=not quiet)
+    shown = [(table.rows, table.caption) for table in result.tables()]
+    notes = (
+        [([{"job": one.job.label, "failed": one.error} for one in result.failed], "not done")] if result.failed else []
+    )
+    _show_tables(result.to_json(), [*shown, *notes], as_json)
+
+
+@app.command()
 def bench(
     what: Annotated[
         str,

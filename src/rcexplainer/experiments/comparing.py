@@ -154,7 +154,7 @@ def compare(
         bar = tqdm(methods, desc="methods", unit="method", disable=not progress)
         noise = (NOISE,) if robust else ()
         results += [measure(case, name, noise=noise, most=most, progress=progress) for name in bar]
-        flips.append(_motif_flips(case))
+        flips.append(uses_motif(case))
     return Comparison(
         dataset, model, preset, dict(settings or {}), tuple(seeds), tuple(accuracy), tuple(flips), tuple(results)
     )
@@ -211,8 +211,8 @@ def measure(
     )
 
 
-def _motif_flips(case: Case) -> float:
-    """Does the network use the motif? Asked of the instances themselves, whichever method explains them."""
+def uses_motif(case: Case) -> float:
+    """The share of the held-out instances that flip without their motif: does the network use it?"""
     if not case.data.has_ground_truth:
         return NAN
     fitted = METHODS["random"].fit(case, False)

@@ -1,0 +1,54 @@
+"""Run entries of the paper again, and keep their results: what is done is not done twice."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rcexplainer.experiments.reproduce.entries import ENTRIES, Plan, Results, Table, plan, tables
+from rcexplainer.experiments.reproduce.page import write_page
+from rcexplainer.experiments.reproduce.running import Failed, run_jobs
+from rcexplainer.experiments.reproduce.store import Store, about
+from rcexplainer.experiments.reproduce.work import work
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    profile: str
+    plans: tuple[Plan, ...]
+    results: Results
+    failed: tuple[Failed, ...]
+    page: Path
+
+    def tables(self) -> list[Table]:
+        return [table for planned in self.plans for table in tables(planned, self.results)]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "profile": self.profile,
+            "entries": {
+                planned.name: {
+                    "title": planned.title,
+                    "jobs": len(planned.jobs),
+                    "done": sum(job in self.results for job in planned.jobs),
+                    "tables": [
+                        {"caption": table.caption, "rows": table.rows} for table in tables(planned, self.results)
+                    ],
+                }
+                for planned in self.plans
+            },
+            "failed": [{"job": one.job.label, "error": one.error} for one in self.failed],
+            "page": str(self.page),
+            "about": about(),
+        }
+
+
+def reproduce(name: str, profile: str, out: Path, *, workers: int = 1, progress: bool = True) -> Reproduced:
+    """Run what is missing of one entry, or of all, and write the page of all that is known."""
+    plans = tuple(plan(entry, profile) for entry in (ENTRIES if name == "all" else (name,)))
+    store = Store(out)
+    jobs = [job for planned in plans for job in planned.jobs]
+    failed = run_jobs(jobs, store, work, workers=workers, progress=progress)
+    every = tuple(plan(entry, profile) for entry in ENTRIES)
+    known = {job: result for planned in every for job in planned.jobs if (result := store.get(job)) is not None}
+    page = write_page(store.folder, every, profile, known, failed)
+    return Reproduced(profile, plans, known, failed, page)

@@ -1,0 +1,94 @@
+"""What the jobs do: each a function of JSON values that returns JSON values, and of the folder of trained networks.
+
+network   train a network (or find it trained): its accuracy, the numbers of its dataset, whether it uses the motif
+measure   fit one method to it, explain held-out instances, measure everything
+case      the case study of chosen classes
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rcexplainer.config import make_config
+from rcexplainer.datasets import task_of
+from rcexplainer.experiments.case_study import case_study
+from rcexplainer.experiments.cases import Case
+from rcexplainer.experiments.comparing import measure, uses_motif
+from rcexplainer.experiments.inventory import describe
+from rcexplainer.experiments.reproduce.store import Job
+
+OWN = ("rcexplainer", "rcexplainer-noldb")  # methods that have our settings
+
+
+def network_job(dataset: str, model: str, seed: int) -> Job:
+    return Job("network", {"dataset": dataset, "model": model, "seed": seed}, f"{dataset}-{model}-{seed}")
+
+
+def measure_job(
+    dataset: str,
+    model: str,
+    seed: int,
+    method: str,
+    *,
+    preset: str = "default",
+    settings: Mapping[str, Any] | None = None,
+    most: int | None = None,
+    noise: Sequence[float] = (),
+    k: Sequence[int] = (8,),
+) -> Job:
+    """Its inputs hold the settings field by field, so that a preset that changes is measured again."""
+    own = asdict(make_config(preset, dict(settings or {}), task_of(dataset))) if method in OWN else {}
+    inputs = {
+        "dataset": dataset,
+        "model": model,
+        "seed": seed,
+        "method": method,
+        "preset": preset,
+        "settings": dict(settings or {}),
+        "fields": own,
+        "most": most,
+        "noise": list(noise),
+        "k": list(k),
+    }
+    return Job("measure", inputs, f"{dataset}-{model}-{seed}-{method}")
+
+
+def case_job(seed: int, settings: Mapping[str, Any] | None = None) -> Job:
+    fields = asdict(make_config("default", dict(settings or {})))
+    return Job("case", {"seed": seed, "settings": dict(settings or {}), "fields": fields}, f"case-{seed}")
+
+
+def _network(networks: Path, dataset: str, model: str, seed: int) -> dict[str, Any]:
+    case = Case.of(dataset, model, seed, keep=networks, progress=False)
+    return {"accuracy": case.accuracy, "motif_flips": uses_motif(case), "dataset": asdict(describe(dataset, seed=seed))}
+
+
+def _measure(
+    networks: Path,
+    dataset: str,
+    model: str,
+    seed: int,
+    method: str,
+    preset: str,
+    settings: dict[str, Any],
+    fields: dict[str, Any],
+    most: int | None,
+    noise: list[float],
+    k: list[int],
+) -> dict[str, Any]:
+    case = Case.of(dataset, model, seed, preset=preset, settings=settings, keep=networks, progress=False)
+    found = measure(case, method, noise=noise, k=k, most=most, progress=False)
+    return {**asdict(found), "gnn_accuracy": case.accuracy}
+
+
+def _case(networks: Path, seed: int, settings: dict[str, Any], fields: dict[str, Any]) -> dict[str, Any]:
+    return case_study([seed], settings=settings, progress=False).to_json()
+
+
+KINDS: dict[str, Callable[..., dict[str, Any]]] = {"network": _network, "measure": _measure, "case": _case}
+
+
+def work(job: Job, networks: Path) -> dict[str, Any]:
+    """Do one job."""
+    return KINDS[job.kind](networks, **job.inputs)

@@ -1,0 +1,170 @@
+"""Reproducing: what is done is not done twice, one failure costs nothing else, every entry runs at toy size."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rcexplainer.errors import RCExplainerError
+from rcexplainer.experiments import inventory, running
+from rcexplainer.experiments.reproduce import entries
+from rcexplainer.experiments.reproduce import reproduce as module
+from rcexplainer.experiments.reproduce.entries import ENTRIES, PROFILES, plan, settings_of, spread
+from rcexplainer.experiments.reproduce.reproduce import reproduce
+from rcexplainer.experiments.reproduce.running import run_jobs
+from rcexplainer.experiments.reproduce.store import Job, Store
+from rcexplainer.experiments.reproduce.work import measure_job
+from rcexplainer.gnn import TrainConfig
+from tests.experiments.toys import small
+
+JOBS = [Job("toy", {"number": number}, f"toy-{number}") for number in range(3)]
+
+
+def counting(done: list[int]) -> Callable[[Job, Path], dict[str, int]]:
+    def work(job: Job, networks: Path) -> dict[str, int]:
+        number = job.inputs["number"]
+        done.append(number)
+        if number == 1 and done.count(1) == 1:
+            raise ValueError("the first time it fails")
+        return {"twice": 2 * number}
+
+    return work
+
+
+def run(store: Store, work, jobs=JOBS):
+    return run_jobs(jobs, store, work, progress=False)
+
+
+def test_what_is_done_is_not_done_twice_and_what_failed_is_tried_again(tmp_path) -> None:
+    done: list[int] = []
+    work = counting(done)
+    (failed,) = run(Store(tmp_path), work)
+    assert (failed.job.inputs["number"], failed.error) == (1, "ValueError: the first time it fails")
+    assert run(Store(tmp_path), work) == ()
+    assert done == [0, 1, 2, 1]
+    assert [Store(tmp_path).get(job) for job in JOBS] == [{"twice": 0}, {"twice": 2}, {"twice": 4}]
+
+
+def test_a_file_cut_in_half_is_run_again(tmp_path) -> None:
+    store, done = Store(tmp_path), []
+    run(store, counting([1]))
+    path = store.path(JOBS[2])
+    path.write_text(path.read_text()[:50])
+    assert store.get(JOBS[2]) is None
+    run(store, counting(done))
+    assert done == [2]
+    assert store.get(JOBS[2]) == {"twice": 4}
+
+
+def test_a_changed_input_reruns_only_what_depends_on_it(tmp_path) -> None:
+    store, done = Store(tmp_path), []
+    run(store, counting([1]))
+    run(store, counting(done), [JOBS[0], Job("toy", {"number": 5}, "toy-0")])
+    assert done == [5]
+
+
+def test_a_result_says_where_it_comes_from(tmp_path) -> None:
+    store = Store(tmp_path)
+    run(store, counting([1]))
+    document = json.loads(store.path(JOBS[0]).read_text())
+    assert document["inputs"] == {"number": 0}
+    assert {"versions", "machine", "commit"} == set(document["about"])
+    assert document["seconds"] >= 0
+
+
+def test_several_processes_give_the_same(tmp_path) -> None:
+    store = Store(tmp_path)
+    assert run_jobs(JOBS, store, doubled, workers=2, progress=False) == ()
+    assert [store.get(job) for job in JOBS] == [{"twice": 0}, {"twice": 2}, {"twice": 4}]
+
+
+def doubled(job: Job, networks: Path) -> dict[str, int]:
+    return {"twice": 2 * job.inputs["number"]}
+
+
+def test_a_full_disk_loses_nothing_that_was_written(tmp_path, monkeypatch) -> None:
+    store = Store(tmp_path)
+    run(store, counting([1]), JOBS[:1])
+
+    def full(path, document):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("rcexplainer.experiments.reproduce.store.write_document", full)
+    with pytest.raises(RCExplainerError, match=r"toy-1 could not be written \(No space left on device\).*goes on"):
+        run(store, counting([1]))
+    assert store.get(JOBS[0]) == {"twice": 0}
+
+
+def test_impossible_folders(tmp_path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(RCExplainerError, match="is a file: name a folder"):
+        Store(file)
+    with pytest.raises(RCExplainerError, match="cannot be made"):
+        Store(file / "inside")
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("name", ENTRIES)
+def test_every_entry_has_a_plan_in_every_profile(name: str, profile: str) -> None:
+    planned = plan(name, profile)
+    assert planned.title
+    assert planned.jobs or (name, profile) == ("case-study", "quick")
+    assert set(settings_of(name)) >= {"title", "where", *PROFILES}
+
+
+def test_fidelity_robustness_and_time_share_their_measurements() -> None:
+    fidelity, robustness = (set(plan(name, "standard").jobs) for name in ("fidelity", "robustness"))
+    assert fidelity == robustness
+    assert set(plan("time", "standard").jobs) < fidelity
+
+
+def test_a_changed_preset_is_another_job(monkeypatch) -> None:
+    one, two = (
+        measure_job("ba-2motifs", "paper", 0, "rcexplainer", settings={"epochs": epochs}).digest for epochs in (1, 2)
+    )
+    assert one != two
+    first = measure_job("ba-2motifs", "paper", 0, "random").digest
+    assert first == measure_job("ba-2motifs", "paper", 0, "random", settings={}).digest
+
+
+def test_unknown_names(tmp_path) -> None:
+    with pytest.raises(RCExplainerError, match="unknown entry 'fidelty'; known: datasets, fidelity"):
+        reproduce("fidelty", "quick", tmp_path)
+    with pytest.raises(RCExplainerError, match="unknown profile 'fast'; known: quick, standard, paper"):
+        reproduce("fidelity", "fast", tmp_path)
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    """A hundred graphs, hardly trained networks, and only the first values of what is varied."""
+    monkeypatch.setattr(running, "load", small)
+    monkeypatch.setattr(inventory, "load", small)
+    monkeypatch.setattr(running, "training_settings", lambda name: TrainConfig(epochs=20, lr=0.02))
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_every_entry_runs_at_toy_size(name: str, toy, tmp_path, monkeypatch) -> None:
+    whole = entries.plan
+
+    def few(entry: str, profile: str):
+        planned = whole(entry, profile)
+        kept = list(planned.jobs.items())[:4]
+        return entries.Plan(planned.name, planned.settings, dict(kept))
+
+    monkeypatch.setattr(module, "plan", few)
+    found = reproduce(name, "quick", tmp_path, progress=False)
+    assert found.failed == ()
+    page = found.page.read_text(encoding="utf-8")
+    assert settings_of(name)["title"] in page
+    if name != "case-study":
+        assert all(table.rows for table in found.tables())
+        assert found.tables()
+        assert found.to_json()["entries"][name]["done"] == 4 if len(found.plans[0].jobs) == 4 else True
+
+
+def test_a_spread_is_a_mean_and_a_standard_deviation() -> None:
+    assert spread([0.5]) == "0.50"
+    assert spread([0.4, 0.6], 3) == "0.500 ± 0.141"
+    assert spread([float("nan")]) == "–"
