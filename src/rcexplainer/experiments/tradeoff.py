@@ -25,19 +25,23 @@ from rcexplainer.metrics import fidelity, robustness
 WITHIN = 0.02
 DEPTH = 0.3
 NOISE, K, NOISY = 0.1, 8, 100
-ALONE: dict[str, Any] = {"weight_order": 0.0, "weight_effect": 0.0}
-SOFT: dict[str, Any] = {"temperature": 1.0, "temperature_end": 1.0}
+# The ideas: a search as teacher, what the network's own draws really lead to, the paper's losses on any-budget masks.
+TEACHER: dict[str, Any] = {"weight_outcome": 0.0}
+DRAWS: dict[str, Any] = {"weight_order": 0.0, "weight_effect": 0.0}
+MASKS: dict[str, Any] = {**TEACHER, **DRAWS, "weight_regions": 1.0}
 
 # Every idea with and without the others; what is not named is as in the preset.
 SETTINGS: dict[str, dict[str, Any]] = {
-    **{f"teacher, noise {noise}": {"weight_regions": 0.0, "noise": noise} for noise in (0.0, 0.1, 0.2, 0.3, 0.4, 0.6)},
-    "order alone, noise 0.3": {"weight_regions": 0.0, "weight_effect": 0.0, "noise": 0.3},
-    "own effects alone, noise 0.3": {"weight_regions": 0.0, "weight_order": 0.0, "noise": 0.3},
-    "any-budget masks alone, no noise": {**ALONE, **SOFT, "noise": 0.0},
-    "any-budget masks alone, noise 0.3": {**ALONE, **SOFT, "noise": 0.3},
-    **{f"teacher and soft masks, noise {noise}": {**SOFT, "noise": noise} for noise in (0.1, 0.15, 0.3)},
-    "teacher and masks, noise 0.1": {"noise": 0.1},
-    "default: teacher and masks, noise 0.15": {},
+    "default: teacher and own draws, noise 0.15": {},
+    **{f"teacher and own draws, noise {noise}": {"noise": noise} for noise in (0.0, 0.1, 0.3)},
+    "teacher and own draws, no neighbours": {"network": "factorised"},
+    "own draws, noise 0.15": DRAWS,
+    **{f"teacher, noise {noise}": {**TEACHER, "noise": noise} for noise in (0.0, 0.15, 0.3, 0.6)},
+    "order alone, noise 0.3": {**TEACHER, "weight_effect": 0.0, "noise": 0.3},
+    "own effects alone, noise 0.3": {**TEACHER, "weight_order": 0.0, "noise": 0.3},
+    "any-budget masks, no noise": {**MASKS, "noise": 0.0},
+    "any-budget masks, noise 0.3": {**MASKS, "noise": 0.3},
+    "teacher and any-budget masks, noise 0.15": {**TEACHER, "weight_regions": 1.0},
 }
 
 
