@@ -31,7 +31,7 @@ from rcexplainer.gnn import GNN
 from rcexplainer.metrics import motif_accuracy, motif_auc
 
 USES_MOTIF = 0.9  # a network counts if so many of its motif nodes flip when their motif is deleted
-REFERENCES = 60  # nodes on which the slow references are run
+REFERENCES, CANDIDATES = 30, 64  # instances on which the slow references are run; edges that greedy deletion tries
 
 Rows = list[dict[str, Any]]
 
@@ -133,7 +133,7 @@ def evaluate_nodes(
 
 
 def _references(network: GNN, data: GraphDataset, fitted: FittedExplainer, seed: int) -> dict[str, FittedExplainer]:
-    methods = {"greedy": GreedyDeletion(0.1), "occlusion": Occlusion(), "random": Random(seed)}
+    methods = {"greedy": GreedyDeletion(0.1, CANDIDATES), "occlusion": Occlusion(), "random": Random(seed)}
     return {name: method.fit(network, data.graph, task=data.task, hops=fitted.hops) for name, method in methods.items()}
 
 
