@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -65,6 +66,8 @@ def test_one_index_gives_one_explanation_and_several_a_list(case) -> None:
     assert one.index == node
     mask = torch.zeros(case.graph.num_nodes, dtype=torch.bool)
     mask[node] = True
+    for number in (np.int64(node), torch.tensor(node)):
+        assert isinstance(case.fitted.explain(case.graph, index=number), Explanation)
     for index in ([node], torch.tensor([node]), mask):
         (same,) = case.fitted.explain(case.graph, index=index)
         assert torch.equal(same.edge_scores, one.edge_scores)
@@ -143,6 +146,8 @@ def test_an_isolated_node_has_an_empty_explanation(case) -> None:
         (torch.ones(5, dtype=torch.bool), r"one value for each of 871 nodes, got \(5,\)"),
         (torch.zeros(871, dtype=torch.bool), "the index is empty"),
         ([0.5], "whole numbers"),
+        ("a", "an index holds numbers of nodes, got 'a'"),
+        ([[1, 2], [3]], "an index holds numbers of nodes"),
     ],
 )
 def test_impossible_indices(case, index, said: str) -> None:

@@ -100,3 +100,20 @@ def test_joined_regions_keep_their_boundaries(case) -> None:
     expected = parts[1].margins(x, second)
     found = both.margins(x, second + len(parts[0]))[:, : expected.size(1)]
     torch.testing.assert_close(found, expected)
+
+
+def test_a_class_that_all_are_predicted_as_is_left_out_of_the_targets(case) -> None:
+    """Held out are graphs of one class only: nothing can be led to it, but to the others."""
+    same = predicted(case, 0)
+    fitted = RCExplainer(target_class="each", epochs=1).fit(case.model, case.train, val=same[:4], progress=False)
+    assert fitted.explain(same[0], target_class=1).edge_scores.isfinite().all()
+    with pytest.raises(
+        RCExplainerError, match="all 4 instances to validate on are predicted as target_class 0 already"
+    ):
+        RCExplainer(target_class=0, epochs=1).fit(case.model, case.train, val=same[:4], progress=False)
+
+
+@pytest.mark.parametrize("target", ["x", 1.0, True, 7])
+def test_a_target_is_one_of_the_models_classes(case, target) -> None:
+    with pytest.raises(RCExplainerError, match="there is no target_class"):
+        case.each.explain(case.test[0], target_class=target)

@@ -272,6 +272,10 @@ def evaluate(
     }
     result: Any
     model = model or USUAL[task_of(dataset)]
+    if methods is not None and (protocol == "paper" or device is not None):
+        raise RCExplainerError(
+            "--methods compares on held-out instances and on the CPU: leave --protocol and --device out"
+        )
     if methods is not None:
         names = chosen(methods)
         result = compare(dataset, model, range(seeds), names, robust=robustness, **how)
@@ -330,7 +334,12 @@ def case_study(
 
 @app.command()
 def reproduce(
-    entry: Annotated[str, typer.Argument(help="datasets, fidelity, robustness, time, nodes, …, or all.")],
+    entry: Annotated[
+        str,
+        typer.Argument(
+            help="datasets, fidelity, robustness, time, nodes, boundaries, lambda, case-study, ablation, or all."
+        ),
+    ],
     profile: Annotated[str, typer.Option(help="quick: minutes; standard: hours, 3 seeds; paper: 10 seeds.")] = "quick",
     out: Annotated[Path, typer.Option(help="A folder; what is in it already is not run again.")] = Path("results"),
     jobs: Annotated[int, typer.Option(min=1, help="Processes at a time.")] = 1,
@@ -346,6 +355,8 @@ def reproduce(
         [([{"job": one.job.label, "failed": one.error} for one in result.failed], "not done")] if result.failed else []
     )
     _show_tables(result.to_json(), [*shown, *notes], as_json)
+    if result.failed:
+        raise typer.Exit(1)
 
 
 @app.command()

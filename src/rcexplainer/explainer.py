@@ -205,7 +205,7 @@ class _Fitting:
             device=device,
             hops=hops,
             config=attempt,
-            regions=held.regions,
+            regions=training.regions,
             targets=targets,
             probes=probe_graphs(graphs),
             history=history,
@@ -244,12 +244,20 @@ class _Fitting:
         return regions
 
     def taught(self, name: str, known: Known, regions: dict[int | None, Regions], config: RCConfig) -> Taught:
-        """The instances with what a search teaches about them, for every target."""
+        """The instances with what a search teaches about them, for every target that some of them can be led to."""
         parts: list[Taught] = []
         for target, own in regions.items():
+            if target is not None and bool((known.label == target).all()):
+                continue  # predicted so already, all of them
             asked = known if target is None else known.towards(target)
             lesson = self.lesson(name if target is None else f"{name} {target}", asked, own, config)
             parts.append(Taught.of(asked, lesson, own, config))
+        if not parts:
+            use = "train" if known is self.training else "validate"
+            raise RCExplainerError(
+                f"all {len(known)} instances to {use} on are predicted as target_class {next(iter(regions))} already: "
+                "give others too"
+            )
         return parts[0] if list(regions) == [None] else Taught.joined(parts)
 
     def lesson(self, name: str, known: Known, regions: Regions, config: RCConfig) -> Lesson:

@@ -6,6 +6,7 @@ A method is a function from instances to one score per unit. Everything else an 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Literal, get_args, overload
 
 import torch
@@ -141,11 +142,14 @@ class FittedExplainer:
     def chosen(self, target_class: int | None) -> int | None:
         """The other class that is asked about, if it is one of the model's."""
         classes = self.split.num_classes
-        if target_class is not None and not 0 <= target_class < classes:
+        if target_class is None:
+            return None
+        whole = isinstance(target_class, Integral) and not isinstance(target_class, bool)
+        if not whole or not 0 <= target_class < classes:
             raise RCExplainerError(
-                f"there is no target_class {target_class}: the model has the classes 0 to {classes - 1}"
+                f"there is no target_class {target_class!r}: the model has the classes 0 to {classes - 1}"
             )
-        return target_class
+        return int(target_class)
 
     def scored(self, instances: Instances, labels: Tensor, target: int | None) -> Tensor:
         """The scores, where it makes a difference towards the target class."""

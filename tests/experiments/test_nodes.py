@@ -4,15 +4,20 @@ import functools
 
 import pytest
 import torch
+from torch_geometric.data import Data
+from torch_geometric.nn import GraphConv
 
+from rcexplainer.baselines import Random
 from rcexplainer.datasets import load
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.experiments import nodes, running
 from rcexplainer.experiments.nodes import (
     NodeEvaluation,
     NodeResult,
+    Reliance,
     evaluate_nodes,
     motif_nodes,
+    reliance,
     split_links,
     split_motifs,
 )
@@ -37,6 +42,36 @@ def test_every_method_is_measured_on_unseen_nodes(found) -> None:
             assert 0 <= share <= 1
 
 
+def test_how_far_a_network_relies_on_the_motif_is_measured(found) -> None:
+    (one,) = found.reliance
+    assert all(0 <= share <= 1 for share in (one.enough, one.idle, one.foreign))
+    assert "keep their prediction" in found.tables()[-1][1]
+
+
+def test_reliance_of_a_network_that_only_counts_neighbours() -> None:
+    """A node of a square has two neighbours; a tail of two edges hangs on one of its corners."""
+
+    class Degree(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv = GraphConv(1, 1, bias=False)
+
+        def forward(self, x, edge_index):
+            z = 4 * self.conv(x, edge_index) - 6  # above 0 with two neighbours, not with one
+            return torch.cat([-z, z], 1)
+
+    model = Degree().eval()
+    model.conv.lin_rel.weight.data.fill_(1.0)
+    model.conv.lin_root.weight.data.fill_(0.0)
+    half = torch.tensor([[0, 1, 2, 3, 0, 4], [1, 2, 3, 0, 4, 5]])
+    motif = torch.tensor([0, 0, 0, 0, -1, -1]).repeat(2)
+    graph = Data(x=torch.ones(6, 1), edge_index=torch.cat([half, half.flip(0)], 1), edge_motif=motif >= 0)
+    graph.edge_motif_id, graph.node_motif_id = motif, torch.tensor([0, 0, 0, 0, -1, -1])
+    fitted = Random().fit(model, graph, task="node", hops=2)
+    (one,) = fitted.explain(graph, index=[1], search="none")  # its own two edges matter, the square's others do not
+    assert reliance(fitted.split, [one]) == Reliance(1.0, 0.5, 0.0)
+
+
 def test_no_motif_is_on_both_sides() -> None:
     data = load("tree-cycles")
     graph = data.graph
@@ -51,7 +86,9 @@ def test_networks_that_do_not_use_the_motif_are_left_out_of_the_headline() -> No
         NodeResult(seed, "rcexplainer", "unseen", 5, auc, auc, auc, auc, 1.0, 1.0, share)
         for seed, auc, share in ((0, 0.9, 0.95), (1, 0.5, 0.2), (2, 1.0, 0.9))
     )
-    found = NodeEvaluation("x", "paper", "default", {}, (1.0, 1.0, 1.0), (0.95, 0.2, 0.9), results)
+    found = NodeEvaluation(
+        "x", "paper", "default", {}, (1.0, 1.0, 1.0), (0.95, 0.2, 0.9), (Reliance(1, 0.2, 0.1),), results
+    )
     (headline,) = found.means(headline=True)
     assert (headline["networks"], headline["auc"]) == (2, "0.950 ± 0.071")
     (everyone,) = found.means(headline=False)

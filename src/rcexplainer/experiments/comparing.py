@@ -177,6 +177,8 @@ def measure(
     except (RCExplainerError, ImportError) as error:
         return Measured(name, case.seed, skipped=str(error))
     fit = time.perf_counter() - started
+    if not case.count:
+        return Measured(name, case.seed, fit=fit, skipped="there is no held-out instance to explain")
     limits = [limit for limit in (entry.most, most) if limit is not None]
     places = case.some(min(limits) if limits else None)
     singles = [_seconds(lambda place=place: case.explain(fitted, [place], "none")) for place in places[: TIMED + 1]]
@@ -202,7 +204,7 @@ def measure(
         flips=drops.flips,
         auc=motif_auc(shown) if known else NAN,
         accuracy=motif_accuracy(shown) if known and case.within else NAN,
-        flipped=len(sizes) / len(searched),
+        flipped=len(sizes) / len(searched) if searched else NAN,
         size=float(median(sizes)) if sizes else NAN,
         robust=noisy,
         seconds=median(singles[1:] or singles),

@@ -22,15 +22,18 @@ from rcexplainer.baselines import GreedyDeletion, Occlusion, Random
 from rcexplainer.datasets import GraphDataset, task_of
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.experiments.accuracy import versions
-from rcexplainer.experiments.measuring import motif_flips
+from rcexplainer.experiments.measuring import motif_flips, predictions
 from rcexplainer.experiments.running import each_seed, sample, trained_gnn
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.explaining import FittedExplainer
 from rcexplainer.explanation import Explanation
-from rcexplainer.gnn import GNN
+from rcexplainer.gnn import GNN, SplitModel, delete_edges
+from rcexplainer.gnn.instances import Instances, single_effects
 from rcexplainer.metrics import motif_accuracy, motif_auc
+from rcexplainer.metrics.motif import motif_edges
 
 USES_MOTIF = 0.9  # a network counts if so many of its motif nodes flip when their motif is deleted
+LITTLE = 0.01  # a change of the probability that says nothing
 REFERENCES, CANDIDATES = 30, 64  # instances on which the slow references are run; edges that greedy deletion tries
 
 Rows = list[dict[str, Any]]
@@ -54,6 +57,15 @@ class NodeResult:
 
 
 @dataclass(frozen=True)
+class Reliance:
+    """What a network makes of the motif, whichever method explains it: how far its ground truth can be found."""
+
+    enough: float  # share of the instances with the same prediction when nothing but the motif is left
+    idle: float  # share of the motif's edges that change p by less than LITTLE when deleted alone
+    foreign: float  # share of all other edges that change it by more
+
+
+@dataclass(frozen=True)
 class NodeEvaluation:
     dataset: str
     model: str
@@ -61,6 +73,7 @@ class NodeEvaluation:
     settings: dict[str, Any]
     accuracy: tuple[float, ...]
     motif_flips: tuple[float, ...]
+    reliance: tuple[Reliance, ...]  # of each seed's network
     results: tuple[NodeResult, ...]
 
     def means(self, headline: bool) -> Rows:
@@ -75,10 +88,15 @@ class NodeEvaluation:
         shares = ", ".join(f"{share:.2f}" for share in self.motif_flips)
         note = (
             f"share of motif nodes that flip without their motif, by seed: {shares}; {good} of {len(self.motif_flips)} "
-            f"networks reach {USES_MOTIF:.0%} and count in the headline"
+            f"networks reach {USES_MOTIF:.0%} and count in the headline; with nothing but the motif left "
+            f"{self._mean('enough'):.2f} keep their prediction, {self._mean('idle'):.2f} of its edges change p by less "
+            f"than {LITTLE} when deleted alone, {self._mean('foreign'):.2f} of all others by more"
         )
         tables = [(self.means(headline=False), f"all networks; {note}")]
         return [(self.means(headline=True), "networks that use the motif"), *tables] if good else tables
+
+    def _mean(self, name: str) -> float:
+        return fmean(getattr(one, name) for one in self.reliance)
 
     def to_json(self) -> dict[str, Any]:
         means = {"headline": self.means(headline=True), "all": self.means(headline=False)}
@@ -112,6 +130,7 @@ def evaluate_nodes(
     explainer = RCExplainer(task=task, preset=preset, **(settings or {}))
     accuracy: list[float] = []
     shares: list[float] = []
+    reliances: list[Reliance] = []
     results: list[NodeResult] = []
     for seed in each_seed(seeds, dataset, progress):
         data, trained = trained_gnn(dataset, model, seed, root=root, device=device, progress=progress, task=task)
@@ -125,11 +144,22 @@ def evaluate_nodes(
         shares.append(motif_flips(fitted.split, shown))
         results.append(_measure(seed, "rcexplainer", "unseen", shown[: len(unseen)], shares[-1]))
         results.append(_measure(seed, "rcexplainer", "all", shown, shares[-1]))
-        few = unseen[torch.tensor(sample(len(unseen), REFERENCES, seed))]
+        places = sample(len(unseen), REFERENCES, seed)
+        reliances.append(reliance(fitted.split, [shown[place] for place in places]))
+        few = unseen[torch.tensor(places)]
         for name, method in _references(network, data, fitted, seed).items():
             found = [one for one in method.explain(graph, index=few) if isinstance(one, Explanation)]
             results.append(_measure(seed, name, f"unseen, {len(few)} of them", found, shares[-1]))
-    return NodeEvaluation(dataset, model, preset, dict(settings or {}), tuple(accuracy), tuple(shares), tuple(results))
+    return NodeEvaluation(
+        dataset,
+        model,
+        preset,
+        dict(settings or {}),
+        tuple(accuracy),
+        tuple(shares),
+        tuple(reliances),
+        tuple(results),
+    )
 
 
 def _references(network: GNN, data: GraphDataset, fitted: FittedExplainer, seed: int) -> dict[str, FittedExplainer]:
@@ -151,6 +181,23 @@ def _measure(seed: int, method: str, nodes: str, shown: list[Explanation], share
         len(sizes) / len(shown),
         float(median(sizes)) if sizes else float("nan"),
         share,
+    )
+
+
+def reliance(split: SplitModel, shown: Sequence[Explanation]) -> Reliance:
+    """Ask the network about the motifs of these instances."""
+    labels = torch.tensor([one.prediction for one in shown])
+    motif = [motif_edges(one) for one in shown]
+    alone = [delete_edges(one.instance, ~own) for one, own in zip(shown, motif, strict=True)]
+    instances = Instances(split, [one.instance for one in shown])
+    units, columns = instances.units, torch.cat(motif)
+    inside = torch.zeros(len(units), dtype=torch.bool)
+    inside[units.of_edge[columns & (units.of_edge >= 0)]] = True
+    moved = single_effects(instances, labels).abs() >= LITTLE
+    return Reliance(
+        float((predictions(split, alone) == labels).float().mean()),
+        float((~moved[inside]).float().mean()),
+        float(moved[~inside].float().mean()),
     )
 
 

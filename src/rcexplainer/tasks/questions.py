@@ -32,11 +32,18 @@ class Asked:
     edge_ids: Tensor | None = None  # the columns of the whole graph that the instance has
 
 
+def _numbers(index: object) -> Tensor:
+    try:
+        return torch.as_tensor(index).cpu()
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise GraphError(f"an index holds numbers of nodes, got {index!r}: {error}") from error
+
+
 def node_index(index: Index | None, num_nodes: int) -> Tensor:
     """Positions of nodes from an int, a list, a LongTensor or a boolean mask; all nodes if none is given."""
     if index is None:
         return torch.arange(num_nodes)
-    found = torch.as_tensor(index).cpu()
+    found = _numbers(index)
     if found.dtype == torch.bool:
         if found.shape != (num_nodes,):
             raise GraphError(f"a boolean index has one value for each of {num_nodes} nodes, got {tuple(found.shape)}")
@@ -58,7 +65,7 @@ def pair_index(index: Index | None, graph: Data) -> Tensor:
         index = labelled.t()
     if index is None:
         raise GraphError("index must say which pairs of nodes are meant, e.g. index=[(0, 1)], or the graph carry them")
-    found = torch.as_tensor(index).cpu()
+    found = _numbers(index)
     if not found.numel():
         raise GraphError("the index is empty: at least one pair of nodes is needed")
     found = found[None] if found.dim() == 1 else found

@@ -9,6 +9,7 @@ surrounding graphs in which every instance is seen, for boundaries and regions
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
+from numbers import Integral
 
 import torch
 from torch import Tensor
@@ -112,7 +113,7 @@ class NodeSubject(_Within):
     noun = "nodes"
 
     def single(self, graphs: object, index: object) -> bool:
-        return isinstance(index, int)
+        return _single_number(index)
 
     def index(self, index: Index | None, graph: Data) -> Tensor:
         return node_index(index, int(graph.num_nodes or 0))
@@ -133,7 +134,7 @@ class LinkSubject(_Within):
     noun = "links"
 
     def single(self, graphs: object, index: object) -> bool:
-        return isinstance(index, tuple) and len(index) == 2 and all(isinstance(end, int) for end in index)
+        return isinstance(index, tuple) and len(index) == 2 and all(_single_number(end) for end in index)
 
     def index(self, index: Index | None, graph: Data) -> Tensor:
         return pair_index(index, graph)
@@ -162,6 +163,11 @@ def _kinds(graph: Data, index: Index | None, most: int, seed: int) -> list[Tenso
     random = torch.randint(int(graph.num_nodes or 0), (most, 2), generator=generator)
     proper = [kind[kind[:, 0] != kind[:, 1]] for kind in (*named, random, graph.edge_index.t().cpu())]
     return [kind[torch.randperm(len(kind), generator=generator)[:most]] for kind in proper]
+
+
+def _single_number(value: object) -> bool:
+    """Whether this is one node: a Python or numpy whole number, or a tensor that is one."""
+    return isinstance(value, Integral) or (isinstance(value, Tensor) and value.dim() == 0)
 
 
 SUBJECTS: dict[Task, Subject] = {"graph": GraphSubject(), "node": NodeSubject(), "link": LinkSubject()}

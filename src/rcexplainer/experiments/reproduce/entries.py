@@ -236,7 +236,7 @@ def _ablation_tables(settings: dict[str, Any], found: Found) -> list[Table]:
     made: list[Table] = []
     for (dataset, model), own in _groups(found):
         groups = _by(own, "variant")
-        best = [sum(result["fidelity"][:5]) for result in groups.get(("greedy",), []) if result["fidelity"]]
+        best = [_total(result) for result in groups.get(("greedy",), [])]
         rows = [
             {
                 "variant": variant,
@@ -244,9 +244,7 @@ def _ablation_tables(settings: dict[str, Any], found: Found) -> list[Table]:
                     f"{column(share)} ↑": spread([_at(result["fidelity"], place) for result in results])
                     for place, share in enumerate(SPARSITIES)
                 },
-                "ratio to greedy ↑": short(mean([sum(result["fidelity"][:5]) for result in results]) / mean(best))
-                if best
-                else "–",
+                "ratio to greedy ↑": short(mean([_total(result) for result in results]) / mean(best)) if best else "–",
                 "robust ↑": spread([_robust(result) for result in results]),
             }
             for (variant,), results in groups.items()
@@ -278,6 +276,11 @@ def _groups(found: Found) -> list[tuple[tuple[str, str], Found]]:
     for tags, result in found:
         groups.setdefault((tags["dataset"], tags["model"]), []).append((tags, result))
     return list(groups.items())
+
+
+def _total(result: dict[str, Any]) -> float:
+    """Σ fidelity over the sparsities of the ratio; nan where nothing was measured."""
+    return sum(_at(result["fidelity"], place) for place in range(len(SPARSITIES)))
 
 
 def _robust(result: dict[str, Any]) -> float:

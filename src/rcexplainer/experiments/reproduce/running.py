@@ -54,13 +54,16 @@ def _results(
         return
     # One thread each: small networks gain nothing from more, and processes would wait for each other.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    with ProcessPoolExecutor(min(workers, len(jobs)), mp_context=get_context("spawn")) as pool:
+    pool = ProcessPoolExecutor(min(workers, len(jobs)), mp_context=get_context("spawn"))
+    try:
         waiting = {pool.submit(_timed, work, job, store.networks): job for job in jobs}
         for done in as_completed(waiting):
             try:
                 yield (waiting[done], *done.result())
-            except Exception as error:  # noqa: BLE001  a process that died: its job failed, the others are asked on
+            except Exception as error:  # noqa: BLE001  a process was killed: what it took with it is tried when run again
                 yield waiting[done], f"{type(error).__name__}: {error}", 0.0
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # what is under way when something is wrong is not waited for
 
 
 def _timed(work: Work, job: Job, networks: Path) -> tuple[dict[str, Any] | str, float]:

@@ -12,17 +12,22 @@ from typing import Any
 
 from rcexplainer.config import make_config
 from rcexplainer.datasets import task_of
-from rcexplainer.experiments.case_study import case_study
+from rcexplainer.experiments.accuracy import training_settings
+from rcexplainer.experiments.case_study import SETTINGS, case_study
 from rcexplainer.experiments.cases import Case
 from rcexplainer.experiments.comparing import measure, uses_motif
 from rcexplainer.experiments.inventory import describe
 from rcexplainer.experiments.reproduce.store import Job
+from rcexplainer.gnn.models import MODELS
+from rcexplainer.gnn.training import DEFAULTS
 
 OWN = ("rcexplainer", "rcexplainer-noldb")  # methods that have our settings
 
 
 def network_job(dataset: str, model: str, seed: int) -> Job:
-    return Job("network", {"dataset": dataset, "model": model, "seed": seed}, f"{dataset}-{model}-{seed}")
+    training = asdict(training_settings(dataset) or DEFAULTS[task_of(dataset)])
+    inputs = {"dataset": dataset, "model": model, "seed": seed, "fields": MODELS[model], "training": training}
+    return Job("network", inputs, f"{dataset}-{model}-{seed}")
 
 
 def measure_job(
@@ -55,11 +60,13 @@ def measure_job(
 
 
 def case_job(seed: int, settings: Mapping[str, Any] | None = None) -> Job:
-    fields = asdict(make_config("default", dict(settings or {})))
+    fields = asdict(make_config("default", SETTINGS | dict(settings or {})))
     return Job("case", {"seed": seed, "settings": dict(settings or {}), "fields": fields}, f"case-{seed}")
 
 
-def _network(networks: Path, dataset: str, model: str, seed: int) -> dict[str, Any]:
+def _network(
+    networks: Path, dataset: str, model: str, seed: int, fields: dict[str, Any], training: dict[str, Any]
+) -> dict[str, Any]:
     case = Case.of(dataset, model, seed, keep=networks, progress=False)
     return {"accuracy": case.accuracy, "motif_flips": uses_motif(case), "dataset": asdict(describe(dataset, seed=seed))}
 
