@@ -128,7 +128,7 @@ def _row(name: str, ones: list[Measured]) -> dict[str, Any]:
 
 
 def _milliseconds(seconds: float) -> str:
-    return "–" if seconds != seconds else f"{1000 * seconds:.3g}"
+    return "–" if seconds != seconds else f"{1000 * seconds:,.0f}" if seconds >= 0.1 else f"{1000 * seconds:.3g}"
 
 
 def compare(
