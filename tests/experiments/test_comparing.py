@@ -9,9 +9,10 @@ from rcexplainer.baselines import Method
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.experiments import comparing, running
 from rcexplainer.experiments.cases import Case
-from rcexplainer.experiments.comparing import SPARSITIES, compare, measure
+from rcexplainer.experiments.comparing import compare, measure
 from rcexplainer.experiments.methods import METHODS, Entry, chosen
 from rcexplainer.gnn import TrainConfig
+from rcexplainer.metrics.fidelity import SPARSITIES
 from tests.experiments.toys import QUICK, small
 
 

@@ -10,10 +10,11 @@ from rcexplainer.errors import RCExplainerError
 from rcexplainer.experiments import inventory, running
 from rcexplainer.experiments.reproduce import entries
 from rcexplainer.experiments.reproduce import reproduce as module
-from rcexplainer.experiments.reproduce.entries import ENTRIES, PROFILES, plan, settings_of, spread
+from rcexplainer.experiments.reproduce.entries import ENTRIES, PROFILES, plan, settings_of
 from rcexplainer.experiments.reproduce.reproduce import reproduce
 from rcexplainer.experiments.reproduce.running import run_jobs
 from rcexplainer.experiments.reproduce.store import Job, Store
+from rcexplainer.experiments.reproduce.tables import spread
 from rcexplainer.experiments.reproduce.work import measure_job
 from rcexplainer.gnn import TrainConfig
 from tests.experiments.toys import small

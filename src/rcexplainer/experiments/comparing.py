@@ -22,8 +22,8 @@ from rcexplainer.experiments.methods import METHODS
 from rcexplainer.experiments.results import OURS, Rows, column, mean, seeds_text, short, std
 from rcexplainer.experiments.running import each_seed, sample
 from rcexplainer.metrics import Robustness, fidelity, motif_accuracy, motif_auc, robustness
+from rcexplainer.metrics.fidelity import SPARSITIES
 
-SPARSITIES = (0.95, 0.90, 0.85, 0.80, 0.75, 0.70)
 TIMED = 10  # instances that are explained one by one, with a clock
 NOISE, K, NOISY = 0.1, 8, 100  # noise at which methods are compared, of the top k edges, on so many graphs
 

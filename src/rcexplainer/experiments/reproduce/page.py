@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from rcexplainer.experiments.reproduce.entries import Plan, Results, Table, tables
+from rcexplainer.experiments.reproduce.entries import Plan, Results, tables
 from rcexplainer.experiments.reproduce.running import Failed
+from rcexplainer.experiments.reproduce.tables import Table
 from rcexplainer.experiments.results import Rows
 from rcexplainer.files import write_whole
 

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rcexplainer.experiments.reproduce.entries import ENTRIES, Plan, Results, Table, plan, tables
+from rcexplainer.experiments.reproduce.entries import ENTRIES, Plan, Results, plan, tables
 from rcexplainer.experiments.reproduce.page import write_page
 from rcexplainer.experiments.reproduce.running import Failed, run_jobs
 from rcexplainer.experiments.reproduce.store import Store, about
+from rcexplainer.experiments.reproduce.tables import Table
 from rcexplainer.experiments.reproduce.work import work
 
 
