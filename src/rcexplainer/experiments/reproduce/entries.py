@@ -13,6 +13,7 @@ from importlib.resources import files
 from typing import Any
 
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.experiments.reproduce.figures import Drawn
 from rcexplainer.experiments.reproduce.store import Job
 from rcexplainer.experiments.reproduce.tables import (
     Found,
@@ -62,8 +63,18 @@ def plan(name: str, profile: str) -> Plan:
 
 def tables(planned: Plan, results: Results) -> list[Table]:
     """What is known of an entry so far."""
-    found = {job: (tags, results[job]) for job, tags in planned.jobs.items() if job in results}
-    return ENTRIES[planned.name].tables(planned.settings, list(found.values())) if found else []
+    found = _found(planned, results)
+    return ENTRIES[planned.name].tables(planned.settings, found) if found else []
+
+
+def figures(planned: Plan, results: Results) -> list[Drawn]:
+    """What can be drawn of it; needs the extra `figures`."""
+    found = _found(planned, results)
+    return ENTRIES[planned.name].figures(planned.settings, found) if found else []
+
+
+def _found(planned: Plan, results: Results) -> Found:
+    return [(tags, results[job]) for job, tags in planned.jobs.items() if job in results]
 
 
 def _networks(settings: dict[str, Any]) -> dict[Job, dict[str, Any]]:
@@ -111,10 +122,15 @@ def _cases(settings: dict[str, Any]) -> dict[Job, dict[str, Any]]:
     return {case_job(seed): {} for seed in range(settings["seeds"])}
 
 
+def _undrawn(settings: dict[str, Any], found: Found) -> list[Drawn]:
+    return []
+
+
 @dataclass(frozen=True)
 class Entry:
     jobs: Callable[[dict[str, Any]], dict[Job, dict[str, Any]]]
     tables: Callable[[dict[str, Any], Found], list[Table]]
+    figures: Callable[[dict[str, Any], Found], list[Drawn]] = _undrawn
 
 
 ENTRIES: dict[str, Entry] = {

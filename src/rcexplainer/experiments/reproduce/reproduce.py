@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rcexplainer.experiments.reproduce.drawing import write_figures
 from rcexplainer.experiments.reproduce.entries import ENTRIES, Plan, Results, plan, tables
 from rcexplainer.experiments.reproduce.page import write_page
 from rcexplainer.experiments.reproduce.running import Failed, run_jobs
@@ -51,5 +52,6 @@ def reproduce(name: str, profile: str, out: Path, *, workers: int = 1, progress:
     failed = run_jobs(jobs, store, work, workers=workers, progress=progress)
     every = tuple(plan(entry, profile) for entry in ENTRIES)
     known = {job: result for planned in every for job in planned.jobs if (result := store.get(job)) is not None}
+    write_figures(store.folder, every, known)
     page = write_page(store.folder, every, profile, known, failed)
     return Reproduced(profile, plans, known, failed, page)
