@@ -350,7 +350,7 @@ def reproduce(
     from rcexplainer.experiments.reproduce.reproduce import reproduce as run
 
     result = run(entry, profile, out, workers=jobs, progress=not quiet)
-    shown = [(table.rows, table.caption) for table in result.tables()]
+    shown = [(table.to_rows(), "\n".join((table.caption, *table.notes))) for table in result.tables()]
     notes = (
         [([{"job": one.job.label, "failed": one.error} for one in result.failed], "not done")] if result.failed else []
     )

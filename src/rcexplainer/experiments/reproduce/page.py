@@ -1,12 +1,14 @@
-"""`README.md` of a results folder: every table made so far, the command behind it, and what failed."""
+"""`README.md` of a results folder: of every entry its command, tables, figures and what is to be said about them, and
+at the end what failed. The best of a column is bold.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from rcexplainer.experiments.reproduce.entries import Plan, Results, tables
 from rcexplainer.experiments.reproduce.running import Failed
-from rcexplainer.experiments.reproduce.tables import Table
-from rcexplainer.experiments.results import Rows
+from rcexplainer.experiments.reproduce.tables import Cell, Table
 from rcexplainer.files import write_whole
 
 NAME = "README.md"
@@ -15,28 +17,50 @@ NAME = "README.md"
 def write_page(folder: Path, plans: Sequence[Plan], profile: str, results: Results, failed: Sequence[Failed]) -> Path:
     parts = [
         "# Results",
-        f"Made by `rcexplainer reproduce all --profile {profile} --out DIR`. Every number is from a file in `runs/`.",
+        f"Made by `rcexplainer reproduce all --profile {profile} --out DIR`. Every number is from a file in `runs/`. "
+        "An arrow says which direction is better, bold is the best of a column; greedy deletion, a reference, takes no "
+        "part. Values are means ± standard deviations over the seeds.",
     ]
     for planned in plans:
-        parts.append(f"## {planned.title}")
         done = sum(job in results for job in planned.jobs)
-        parts.append(
-            f"`rcexplainer reproduce {planned.name} --profile {profile}` ({planned.settings['where']}); "
-            f"{done} of {len(planned.jobs)} jobs are done."
-        )
-        parts += [text for table in tables(planned, results) for text in _table(table)]
+        parts += [
+            f"## {planned.title}",
+            f"`rcexplainer reproduce {planned.name} --profile {profile} --out DIR` ({planned.settings['where']}); "
+            f"{done} of {len(planned.jobs)} jobs are done.",
+            *(text for table in tables(planned, results) for text in table_text(table)),
+            *_said(planned.settings.get("said", ())),
+            *(f"![{path.stem}]({path.relative_to(folder).as_posix()})" for path in _figures(folder, planned.name)),
+        ]
     if failed:
-        parts.append("## Not done")
-        parts.append("\n".join(f"- {one.job.label}: {one.error}" for one in failed))
+        parts += ["## Not done", "\n".join(f"- {one.job.label}: {one.error}" for one in failed)]
     return write_whole(folder / NAME, ("\n\n".join(parts) + "\n").encode())
 
 
-def _table(table: Table) -> list[str]:
-    return [f"**{table.caption}**", _markdown(table.rows)]
+def table_text(table: Table) -> list[str]:
+    """The table as Markdown: its caption, its rows, its notes."""
+    rows = [[column.heading for column in table.columns], ["---"] * len(table.columns)]
+    rows += [[_cell(cell) for cell in row] for row in table.rows]
+    lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    notes = "\n".join(f"- {_plain(note)}" for note in table.notes)
+    return [f"**{table.caption}**", lines, *([notes] if notes else [])]
 
 
-def _markdown(rows: Rows) -> str:
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-    lines += ["| " + " | ".join(str(row.get(name, "")) for name in columns) + " |" for row in rows]
-    return "\n".join(lines)
+def _cell(cell: Cell) -> str:
+    text = _plain(cell.text)
+    return f"**{text}**" if cell.best else text
+
+
+def _plain(text: str) -> str:
+    """On one line, and without what would end a cell."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _said(said: Any) -> list[str]:
+    """Our own sentences about an entry: one text, or several paragraphs."""
+    return [said] if isinstance(said, str) else list(said)
+
+
+def _figures(folder: Path, name: str) -> list[Path]:
+    """The entry's drawings: `name.svg`, `name-….svg`."""
+    found = sorted((folder / "figures").glob(f"{name}*.svg"))
+    return [path for path in found if path.stem == name or path.stem.startswith(f"{name}-")]

@@ -33,7 +33,8 @@ class Reproduced:
                     "jobs": len(planned.jobs),
                     "done": sum(job in self.results for job in planned.jobs),
                     "tables": [
-                        {"caption": table.caption, "rows": table.rows} for table in tables(planned, self.results)
+                        {"caption": table.caption, "rows": table.to_rows(), "notes": table.notes}
+                        for table in tables(planned, self.results)
                     ],
                 }
                 for planned in self.plans

@@ -1,0 +1,71 @@
+"""A table whose cells know their numbers, so that the best of a column is found, not typed.
+
+A column with a direction is a competition between the rows: `marked` marks its winners. A row of reference, such as
+greedy deletion, which no method is expected to reach, takes no part.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from rcexplainer.metrics.better import ARROWS, Better
+
+REFERENCES = ("greedy",)
+
+
+@dataclass(frozen=True)
+class Column:
+    title: str
+    better: Better | None = None  # None: nothing is won here
+
+    @property
+    def heading(self) -> str:
+        return f"{self.title} {ARROWS[self.better]}" if self.better else self.title
+
+
+@dataclass(frozen=True)
+class Cell:
+    text: str
+    value: float | None = None  # None: no number, or none that could be measured
+    best: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells, one for each column; the first names the row."""
+
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    def to_rows(self) -> list[dict[str, str]]:
+        """The texts of every row by the headings of their columns."""
+        headings = [column.heading for column in self.columns]
+        return [dict(zip(headings, (cell.text for cell in row), strict=True)) for row in self.rows]
+
+    def numbers(self, title: str) -> dict[str, float]:
+        """The numbers of one column by the names of their rows; those that there are."""
+        place = [column.title for column in self.columns].index(title)
+        return {row[0].text: value for row in self.rows if (value := row[place].value) is not None}
+
+
+def marked(table: Table, references: Sequence[str] = REFERENCES) -> Table:
+    """The table with the best of every directed column marked, all where they tie; one row alone has won nothing."""
+    best = {place: _best(table, place, references) for place in range(len(table.columns))}
+    rows = tuple(
+        tuple(
+            replace(cell, best=row[0].text not in references and cell.value is not None and cell.value == best[place])
+            for place, cell in enumerate(row)
+        )
+        for row in table.rows
+    )
+    return replace(table, rows=rows)
+
+
+def _best(table: Table, place: int, references: Sequence[str]) -> float | None:
+    better = table.columns[place].better
+    found = [row[place].value for row in table.rows if row[0].text not in references]
+    values = [value for value in found if value is not None]
+    if better is None or len(values) < 2:
+        return None
+    return max(values) if better == "higher" else min(values)
