@@ -1,19 +1,24 @@
 """How good explanations are, measured on graphs whose edges are really gone."""
 
-from rcexplainer.metrics.fidelity import Fidelity, fidelity
+from rcexplainer.metrics.better import BETTER, Better
+from rcexplainer.metrics.fidelity import Fidelity, Sufficiency, fidelity, sufficiency
 from rcexplainer.metrics.motif import motif_accuracy, motif_auc
 from rcexplainer.metrics.noise import perturb
 from rcexplainer.metrics.robustness import Robustness, robustness
 from rcexplainer.metrics.timing import ExplainTime, explain_time
 
 __all__ = [
+    "BETTER",
+    "Better",
     "ExplainTime",
     "Fidelity",
     "Robustness",
+    "Sufficiency",
     "explain_time",
     "fidelity",
     "motif_accuracy",
     "motif_auc",
     "perturb",
     "robustness",
+    "sufficiency",
 ]

@@ -1,16 +1,25 @@
-"""Fidelity at a sparsity (the paper's appendix F, with |S|/|E| the right way up):
+"""Fidelity and sufficiency at a sparsity (the paper's appendix F, with |S|/|E| the right way up):
 
-    fidelity(S, G) = P(c | G) − P(c | G_{E∖S}),   sparsity(S, G) = 1 − |S| / |E|
+    fidelity(S, G)     P(c | G) − P(c | G_{E∖S})     without the explanation: higher is better
+    sufficiency(S, G)  P(c | G) − P(c | G_S)         the explanation alone: lower is better
+    sparsity(S, G)     1 − |S| / |E|
 
-c is the predicted class, S the top max(1, round((1 − s)·|E|)) units, and G_{E∖S} the graph with S really deleted.
-Higher is better. `flips` is the share of graphs whose predicted class changed.
+c is the predicted class; G_{E∖S} is the graph with S really deleted, G_S the one with all other units deleted:
+nodes and self-loops stay. S are the top max(1, round((1 − s)·|E|)) units, as near to the sparsity as whole units come.
+
+`flips` is the share of graphs whose predicted class changed without S (higher is better), `kept` the share whose
+class is still predicted from S alone (higher is better).
+
+Every method here scores every unit, so that all are compared at the same sparsities, also those whose scores stand for
+a set (CF-GNNExplainer's deletions, a SubgraphX subset): their set comes first, and what follows it is ranked by what
+the method still knows. Tied units come in the order in which the graph lists them, for all methods alike.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation
@@ -22,18 +31,47 @@ SPARSITIES = (0.95, 0.90, 0.85, 0.80, 0.75, 0.70)
 
 @dataclass(frozen=True)
 class Fidelity:
-    """Means over the explanations, one value for each sparsity."""
+    """Without the explanation: means over the explanations, one value for each sparsity."""
 
     sparsity: tuple[float, ...]
-    drop: tuple[float, ...]
-    flips: tuple[float, ...]
+    drop: tuple[float, ...]  # ↑
+    flips: tuple[float, ...]  # ↑
 
 
-@torch.no_grad()
+@dataclass(frozen=True)
+class Sufficiency:
+    """The explanation alone: means over the explanations, one value for each sparsity."""
+
+    sparsity: tuple[float, ...]
+    drop: tuple[float, ...]  # ↓
+    kept: tuple[float, ...]  # ↑
+
+
 def fidelity(
     model: nn.Module | SplitModel, explanations: Sequence[Explanation], sparsity: Sequence[float] = SPARSITIES
 ) -> Fidelity:
     """Run the model on every explained graph without its explanation, for each sparsity."""
+    drops, changed = _run(model, explanations, sparsity, lambda chosen: chosen)
+    return Fidelity(tuple(sparsity), drops, changed)
+
+
+def sufficiency(
+    model: nn.Module | SplitModel, explanations: Sequence[Explanation], sparsity: Sequence[float] = SPARSITIES
+) -> Sufficiency:
+    """Run the model on the explanation of every graph alone, for each sparsity."""
+    drops, changed = _run(model, explanations, sparsity, lambda chosen: ~chosen)
+    return Sufficiency(tuple(sparsity), drops, tuple(1 - share for share in changed))
+
+
+@torch.no_grad()
+def _run(
+    model: nn.Module | SplitModel,
+    explanations: Sequence[Explanation],
+    sparsity: Sequence[float],
+    removed: Callable[[Tensor], Tensor],
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """At each sparsity the mean of what p(c) loses, and the share of predictions that change, when the units
+    `removed(those of the explanation)` are deleted."""
     if not explanations:
         raise RCExplainerError("fidelity needs at least one explanation")
     split = model if isinstance(model, SplitModel) else split_model(model, [one.graph for one in explanations])
@@ -41,12 +79,12 @@ def fidelity(
     before = torch.stack([one.probabilities for one in explanations]).gather(1, labels[:, None]).squeeze(1)
     instances = Instances(split, [one.instance for one in explanations])
     units = instances.units
-    drops, flips = [], []
+    drops, changed = [], []
     for share in sparsity:
-        chosen = torch.cat([one.within(one.at_sparsity(share)) for one in explanations]).to(units.of_edge.device)
-        removed = torch.zeros(len(units), dtype=torch.bool, device=chosen.device)
-        removed[units.of_edge[chosen]] = True
-        after = instances.log_probs(instances.everything, removed).exp().cpu()
+        columns = torch.cat([one.within(one.at_sparsity(share)) for one in explanations]).to(units.of_edge.device)
+        chosen = torch.zeros(len(units), dtype=torch.bool, device=columns.device)
+        chosen[units.of_edge[columns]] = True
+        after = instances.log_probs(instances.everything, removed(chosen)).exp().cpu()
         drops.append(float((before - after.gather(1, labels[:, None]).squeeze(1)).mean()))
-        flips.append(float((after.argmax(1) != labels).float().mean()))
-    return Fidelity(tuple(sparsity), tuple(drops), tuple(flips))
+        changed.append(float((after.argmax(1) != labels).float().mean()))
+    return tuple(drops), tuple(changed)

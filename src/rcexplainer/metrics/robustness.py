@@ -12,7 +12,7 @@ mean over copies; a copy without one (none of T_k is left, or nothing else; no f
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -27,6 +27,7 @@ from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.split import SplitModel
 from rcexplainer.graphs import Graphs, attributes, list_graphs
+from rcexplainer.metrics.better import BETTER, Better
 from rcexplainer.metrics.motif import auc
 from rcexplainer.metrics.noise import Protocol, check_noise, feature_rows, perturb
 
@@ -39,7 +40,7 @@ REDRAWS = 20  # how often a copy that is predicted otherwise is drawn again befo
 class Robustness:
     """Means over the noisy copies at each noise level; nan where no copy is left to take one of."""
 
-    better: ClassVar[Literal["higher"]] = "higher"  # for each of auc, node_accuracy, jaccard, kept and stayed
+    better: ClassVar[Better] = BETTER["node_accuracy"]  # for each of auc, node_accuracy, jaccard, kept and stayed
 
     protocol: Protocol
     noise: tuple[float, ...]

@@ -14,13 +14,14 @@ from torch_geometric.data import Data
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explaining import FittedExplainer, Search
+from rcexplainer.metrics.better import BETTER, Better
 
 
 @dataclass(frozen=True)
 class ExplainTime:
     """Seconds. Mean, standard deviation, median and 95th percentile are of single graphs, the first one left out."""
 
-    better: ClassVar[str] = "lower"
+    better: ClassVar[Better] = BETTER["seconds"]
     graphs: int
     cold: float
     mean: float
@@ -35,10 +36,18 @@ def explain_time(fitted: FittedExplainer, graphs: Sequence[Data], *, search: Sea
     if len(graphs) < 2:
         raise RCExplainerError(f"explain_time needs at least two graphs, the first warms up; got {len(graphs)}")
     singles = [_seconds(fitted, [graph], search) for graph in graphs]
-    cold, warm = singles[0], torch.tensor(singles[1:], dtype=torch.double)
-    together = _seconds(fitted, list(graphs), search) / len(graphs)
-    middle, high = torch.quantile(warm, torch.tensor([0.5, 0.95], dtype=torch.double)).tolist()
-    return ExplainTime(len(graphs), cold, float(warm.mean()), float(warm.std(correction=0)), middle, high, together)
+    return summary(singles, _seconds(fitted, list(graphs), search) / len(graphs))
+
+
+def summary(singles: Sequence[float], batched: float) -> ExplainTime:
+    """Of the seconds for each graph by itself, the first cold, and for each of many together. After a single graph what
+    is warm is not known: nan."""
+    warm = torch.tensor(singles[1:], dtype=torch.double)
+    mean, std, middle, high = (float("nan"),) * 4
+    if len(warm):
+        mean, std = float(warm.mean()), float(warm.std(correction=0))
+        middle, high = torch.quantile(warm, torch.tensor([0.5, 0.95], dtype=torch.double)).tolist()
+    return ExplainTime(len(singles), singles[0], mean, std, middle, high, batched)
 
 
 def _seconds(fitted: FittedExplainer, graphs: list[Data], search: Search) -> float:
