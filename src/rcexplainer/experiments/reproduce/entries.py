@@ -13,6 +13,7 @@ from importlib.resources import files
 from typing import Any
 
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.experiments.reproduce import figures as draw
 from rcexplainer.experiments.reproduce.figures import Drawn
 from rcexplainer.experiments.reproduce.store import Job
 from rcexplainer.experiments.reproduce.tables import (
@@ -114,7 +115,10 @@ def _variants(settings: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, 
         return [({"variant": name}, variant) for name, variant in settings["variants"].items()]
     if "vary" in settings:
         name = settings["vary"]
-        return [({"variant": f"{name} = {value}"}, {"settings": {name: value}}) for value in settings["values"]]
+        return [
+            ({"variant": f"{name} = {value}", "value": value}, {"settings": {name: value}})
+            for value in settings["values"]
+        ]
     return [({"variant": method}, {"method": method}) for method in settings["methods"]]
 
 
@@ -135,12 +139,12 @@ class Entry:
 
 ENTRIES: dict[str, Entry] = {
     "datasets": Entry(_networks, datasets),
-    "fidelity": Entry(_measures, fidelity),
-    "robustness": Entry(_measures, robustness),
-    "time": Entry(_measures, times),
-    "nodes": Entry(_measures, nodes),
-    "boundaries": Entry(_measures, fidelity),
-    "lambda": Entry(_measures, fidelity),
-    "case-study": Entry(_cases, case_study),
-    "ablation": Entry(_measures, ablation),
+    "fidelity": Entry(_measures, fidelity, draw.fidelity),
+    "robustness": Entry(_measures, robustness, draw.robustness),
+    "time": Entry(_measures, times, draw.times),
+    "nodes": Entry(_measures, nodes, draw.nodes),
+    "boundaries": Entry(_measures, fidelity, draw.varied("boundaries")),
+    "lambda": Entry(_measures, fidelity, draw.varied("lambda")),
+    "case-study": Entry(_cases, case_study, draw.case_study),
+    "ablation": Entry(_measures, ablation, draw.ablation),
 }
