@@ -77,8 +77,15 @@ def test_numbers_are_in_range_and_greedy_is_at_least_random(case) -> None:
         assert len(one.fidelity) == len(one.flips) == len(SPARSITIES)
         assert all(0 <= share <= 1 for share in (*one.flips, one.flipped, one.auc, one.robustness))
         assert one.batched > 0
-        assert one.seconds > 0
+        assert 0 < one.seconds <= one.seconds_p95
+        assert one.seconds_std >= 0
+        assert one.cold > 0
+        assert one.timed == 4
         assert math.isnan(one.accuracy)
+        assert one.held_out == case.count
+        assert all(0 <= share <= 1 for share in one.kept)
+        assert one.labelled_graphs == 4
+        assert len(one.labelled) == len(one.kept_drop) == len(SPARSITIES)
     assert sum(found["greedy"].fidelity) >= sum(found["random"].fidelity)
 
 
@@ -119,3 +126,43 @@ def test_same_seed_same_scores(case) -> None:
     places = case.some(4)
     one, two = (case.explain(METHODS["random"].fit(case, False), places, "none") for _ in range(2))
     assert all(torch.equal(a.edge_scores, b.edge_scores) for a, b in zip(one, two, strict=True))
+
+
+@pytest.fixture
+def at_random(case):
+    return METHODS["random"].fit(case, False)
+
+
+def test_a_slow_method_is_noised_on_fewer_graphs(case, at_random) -> None:
+    """Two levels: a copy each, and the graphs themselves. At 1 s an explanation 60 s are for 20 graphs, at 60 s for 10
+    in any case; there are not more than so many."""
+    places = case.some(None) * 4
+    graphs = [
+        found.graphs
+        for seconds in (1e-6, 1.0, 60.0)
+        if (found := comparing._robust(case, at_random, places, seconds, (0.0, 0.1), (8,))) is not None
+    ]
+    assert graphs == [min(100, len(places)), min(20, len(places)), 10]
+    assert comparing._robust(case, at_random, places, 1.0, (), (8,)) is None
+
+
+def test_only_a_fast_method_has_overlaps_and_a_labelled_group(case, at_random) -> None:
+    labelled = comparing._labelled(case, at_random, 1e-6, None)
+    test = [graph for graph in case.data.subset("test") if int(graph.y) == 1]
+    assert [id(one.graph) for one in labelled] == [id(graph) for graph in test]
+    assert len(comparing._labelled(case, at_random, 1e-6, 2)) == 2
+    assert comparing._labelled(case, at_random, 60.0, None) == []
+    overlap, copies = comparing._overlap(case, METHODS["greedy"].fit(case, False), case.some(4), 1e-6)
+    assert 0 <= copies <= 4
+    assert copies == 0 or 0 <= overlap <= 1
+    overlap, copies = comparing._overlap(case, at_random, case.some(4), 1.0)
+    assert math.isnan(overlap)
+    assert copies == 0
+
+
+def test_the_clock_stops_when_a_method_is_slow(case, at_random, monkeypatch) -> None:
+    now = iter(range(1000))
+    monkeypatch.setattr(comparing.time, "perf_counter", lambda: float(next(now)))
+    places = case.some(None) * 10
+    assert comparing._alone(case, at_random, places) == [1.0] * (comparing.TIMED + 1)
+    assert len(comparing._alone(case, at_random, places[:3])) == 3

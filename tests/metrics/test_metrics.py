@@ -10,7 +10,7 @@ from torch_geometric.nn import MessagePassing, global_add_pool
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation
-from rcexplainer.metrics import fidelity, motif_auc
+from rcexplainer.metrics import fidelity, motif_auc, sufficiency
 from rcexplainer.metrics.motif import auc
 
 
@@ -65,7 +65,38 @@ def test_fidelity_is_a_mean_and_takes_at_least_one_edge():
     assert both.flips == (0.5,)
 
 
+def test_sufficiency_by_hand():
+    """Ten edges: at sparsity .9 one is left, at .7 three, at .1 nine: log-odds −1½, ½, 6½; the class needs three."""
+    found = sufficiency(ByNumberOfEdges(), [path(10, [n / 10 for n in range(10)])], [0.9, 0.7, 0.1])
+    before = 1 / (1 + math.exp(-7.5))
+    assert found.drop == pytest.approx([before - 1 / (1 + math.exp(-odds)) for odds in (-1.5, 0.5, 6.5)], abs=1e-6)
+    assert found.kept == (0.0, 1.0, 1.0)
+
+
+def test_sufficiency_is_a_mean_over_graphs():
+    """At sparsity ½ three of six edges are left, which is enough, and two of four, which is not."""
+    found = sufficiency(ByNumberOfEdges(), [path(6, [0.5] * 6), path(4, [0.5] * 4)], [0.5])
+    p = {edges: 1 / (1 + math.exp(2.5 - edges)) for edges in (2, 3, 4, 6)}
+    assert found.kept == (0.5,)
+    assert found.drop == pytest.approx([(p[6] - p[3] + p[4] - p[2]) / 2], abs=1e-6)
+
+
+def test_what_is_kept_and_what_is_deleted_are_the_whole_graph():
+    """Half of the edges: with three of six gone or three of six left, the model counts three."""
+    one = path(6, [0.9, 0.1, 0.9, 0.1, 0.9, 0.1])
+    assert sufficiency(ByNumberOfEdges(), [one], [0.5]).drop == pytest.approx(
+        fidelity(ByNumberOfEdges(), [one], [0.5]).drop
+    )
+
+
+def test_ties_go_by_the_order_of_the_graph():
+    one = path(4, [0.5] * 4)
+    assert one.at_sparsity(0.5).tolist() == [True, True, False, False] * 2
+
+
 def test_fidelity_needs_explanations():
+    with pytest.raises(RCExplainerError, match="at least one explanation"):
+        sufficiency(ByNumberOfEdges(), [])
     with pytest.raises(RCExplainerError, match="at least one explanation"):
         fidelity(ByNumberOfEdges(), [])
 

@@ -31,3 +31,17 @@ def test_the_first_is_told_apart_and_all_are_timed_together(monkeypatch) -> None
 def test_one_graph_is_not_enough() -> None:
     with pytest.raises(RCExplainerError, match="at least two graphs"):
         explain_time(None, [torch.zeros(1)])
+
+
+def test_a_summary_by_hand() -> None:
+    """Warm: 1, 2, 3: their population deviation is √(2/3), the 95th percentile 2 + .9."""
+    found = timing.summary([9.0, 1.0, 3.0, 2.0], 0.25)
+    assert (found.graphs, found.cold, found.mean, found.median, found.batched) == (4, 9.0, 2.0, 2.0, 0.25)
+    assert found.std == pytest.approx((2 / 3) ** 0.5)
+    assert found.p95 == pytest.approx(2.9)
+
+
+def test_a_single_time_is_cold() -> None:
+    found = timing.summary([9.0], 1.0)
+    assert found.cold == 9.0
+    assert found.mean != found.mean

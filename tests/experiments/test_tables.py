@@ -1,0 +1,273 @@
+"""Tables by hand: winners, what the paper reports, who is left out, and the page they are printed on."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rcexplainer.experiments.reproduce.entries import ENTRIES, Plan
+from rcexplainer.experiments.reproduce.page import table_text, write_page
+from rcexplainer.experiments.reproduce.running import Failed
+from rcexplainer.experiments.reproduce.store import Job
+from rcexplainer.experiments.reproduce.table import Cell, Column, Table, marked
+from rcexplainer.experiments.reproduce.tables import (
+    ablation,
+    case_study,
+    datasets,
+    fidelity,
+    nodes,
+    number,
+    robustness,
+    times,
+)
+from rcexplainer.metrics import BETTER
+
+SPARSITIES = 6
+
+
+def result(level: float = 0.5, **other: Any) -> dict[str, Any]:
+    """As it is read from a file: what could not be measured is None."""
+    robust = {
+        "auc": [[level, level + 0.1], [level - 0.1, None]],
+        "node_k": [2, 4],
+        "node_accuracy": [[level, level], [level, level]],
+        "graphs": 100,
+    }
+    return {
+        "held_out": 40,
+        "instances": 40,
+        "failed": 0,
+        "fidelity": [level] * SPARSITIES,
+        "flips": [level] * SPARSITIES,
+        "kept": [1 - level] * SPARSITIES,
+        "kept_drop": [level] * SPARSITIES,
+        "labelled": [],
+        "auc": level,
+        "accuracy": level,
+        "flipped": level,
+        "minimal": 1.0,
+        "size": 2.0,
+        "robust": robust,
+        "jaccard": None,
+        "jaccard_copies": 0,
+        "timed": 11,
+        "cold": 0.02,
+        "seconds": 0.01,
+        "seconds_mean": 0.012,
+        "seconds_std": 0.003,
+        "seconds_p95": 0.015,
+        "batched": 0.001,
+        "fit": 3.0,
+        "skipped": "",
+        **other,
+    }
+
+
+def found(**methods: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    network = ({"dataset": "toy", "model": "paper", "network": True}, {"accuracy": 0.9})
+    tags = {"dataset": "toy", "model": "paper"}
+    return [network, *(({**tags, "variant": name}, one) for name, results in methods.items() for one in results)]
+
+
+def column(table: Table, heading: str) -> list[Cell]:
+    place = [one.heading for one in table.columns].index(heading)
+    return [row[place] for row in table.rows]
+
+
+def texts(table: Table, heading: str) -> list[str]:
+    return [cell.text for cell in column(table, heading)]
+
+
+def table_of(*values: float | None, better: Any = "higher", names: str = "abcd") -> Table:
+    rows = tuple((Cell(name), Cell(str(value), value)) for name, value in zip(names, values, strict=False))
+    return Table("t", (Column("method"), Column("m", better)), rows)
+
+
+@pytest.mark.parametrize(
+    ("table", "best"),
+    [
+        (table_of(1.0, 3.0, 2.0), [False, True, False]),
+        (table_of(1.0, 3.0, 2.0, better="lower"), [True, False, False]),
+        (table_of(3.0, 3.0, 2.0), [True, True, False]),
+        (table_of(None, 1.0, 2.0), [False, False, True]),
+        (table_of(None, 1.0), [False, False]),
+        (table_of(1.0, 2.0, better=None), [False, False]),
+    ],
+)
+def test_the_best_of_a_directed_column_is_marked(table: Table, best: list[bool]) -> None:
+    assert [row[1].best for row in marked(table).rows] == best
+    assert not any(row[0].best for row in marked(table).rows)
+
+
+def test_references_take_no_part() -> None:
+    rows = tuple((Cell(name), Cell("", value)) for name, value in (("greedy", 9.0), ("a", 1.0), ("b", 2.0)))
+    table = Table("t", (Column("method"), Column("m", "higher")), rows)
+    assert [row[1].best for row in marked(table).rows] == [False, False, True]
+    assert [row[1].best for row in marked(table, references=()).rows] == [True, False, False]
+
+
+def test_a_table_as_texts_and_as_numbers() -> None:
+    table = table_of(1.0, None)
+    assert table.to_rows() == [{"method": "a", "m ↑": "1.0"}, {"method": "b", "m ↑": "None"}]
+    assert table.numbers("m") == {"a": 1.0}
+    assert Column("time", "lower").heading == "time ↓"
+
+
+def test_a_number_may_be_missing_anywhere() -> None:
+    assert number({"a": [1, [2]]}, "a", 1, 0) == 2.0
+    for missing in (number({}, "a"), number({"a": []}, "a", 0), number({"a": None}, "a", 0), number({"a": None}, "a")):
+        assert missing != missing
+
+
+def test_fidelity_is_a_mean_over_seeds_and_its_winner_is_marked() -> None:
+    given = found(rcexplainer=[result(0.4), result(0.6)], random=[result(0.1), result(0.1)], greedy=[result(0.9)])
+    main, flips, kept, kept_drop = fidelity({}, given)
+    assert texts(main, ".95 ↑") == ["0.50 ± 0.14", "0.10 ± 0.00", "0.90"]
+    assert [cell.best for cell in column(main, ".95 ↑")] == [True, False, False]
+    assert texts(main, "instances") == ["80", "80", "40"]
+    assert "change without the explanation" in flips.caption
+    assert [cell.best for cell in column(kept, ".90 ↑")] == [False, True, False]
+    assert [cell.best for cell in column(kept_drop, ".90 ↓")] == [False, True, False]
+    assert [one.title for one in fidelity({"vary": "x"}, given)[0].columns][:3] == ["method", "instances", ".95"]
+    assert len(fidelity({"vary": "x"}, given)) == 1
+
+
+def test_what_the_paper_reports_is_beside_ours() -> None:
+    settings = {"reference": {"toy": {"rcexplainer": {".95": 0.553, ".90": 0.4, ".42": 1.0}}}}
+    _, beside, *_ = fidelity(settings, found(rcexplainer=[result(0.5)], random=[result(0.1)]))
+    assert beside.to_rows() == [
+        {"method": "rcexplainer", "sparsity": ".95", "ours": "0.50", "paper": "0.553", "difference": "−0.05"},
+        {"method": "rcexplainer", "sparsity": ".90", "ours": "0.50", "paper": "0.4", "difference": "+0.10"},
+    ]
+    assert beside.rows[0][4].value == pytest.approx(-0.053)
+
+
+def test_who_is_left_out_has_a_note_and_no_row() -> None:
+    gone = {"method": "x", "skipped": "it has no attention layer", "instances": 0, "held_out": 0, "fidelity": []}
+    half = found(rcexplainer=[result()], attention=[gone], cf2=[gone, result(instances=10)])
+    main = fidelity({}, half)[0]
+    assert [row[0].text for row in main.rows] == ["rcexplainer", "cf2"]
+    assert main.notes == (
+        "attention is left out: it has no attention layer",
+        "cf2 is left out for 1 of 2 seeds: it has no attention layer",
+        "cf2: 10 instances a seed of 40",
+    )
+    assert fidelity({}, found(attention=[gone])) == []
+
+
+def test_samples_of_one_size_share_a_note() -> None:
+    few = [result(instances=9, failed=1, held_out=50), result(instances=10, held_out=60)]
+    main = fidelity({}, found(a=few, b=few, whole=[result(instances=39, failed=1)]))[0]
+    assert main.notes == ("a, b: 9–10 instances a seed of 50–60",)
+
+
+def test_robustness_has_a_table_for_each_k_and_says_what_stands_on_fewer_graphs() -> None:
+    slow = result(0.3)
+    slow["robust"] = slow["robust"] | {"graphs": 10}
+    settings = {"noise": [0.0, 0.1], "k": [8, 12], "reference": {"toy": {"cf2": {"10": 0.25, "20": 0.2}}}}
+    eight, beside, twelve, two, four = robustness(settings, found(rcexplainer=[result(0.5)], cf2=[slow]))
+    assert texts(eight, "10 % ↑") == ["0.40", "0.20"]
+    assert texts(eight, "graphs") == ["100", "10"]
+    assert eight.notes == ("cf2: noise on 10 graphs a seed",)
+    assert beside.to_rows() == [
+        {"method": "cf2", "noise, %": "10", "ours": "0.20", "paper": "0.25", "difference": "−0.05"}
+    ]
+    assert texts(twelve, "0 % ↑") == ["0.60", "0.40"]
+    assert texts(twelve, "10 % ↑") == ["–", "–"]
+    assert ("top 2 nodes" in two.caption, "top 4 nodes" in four.caption) == (True, True)
+
+
+def test_the_overlap_of_counterfactuals_says_how_many_there_are() -> None:
+    given = found(a=[result(jaccard=0.5, jaccard_copies=20)], b=[result()])
+    last = robustness({"noise": [0.0, 0.1]}, given)[-1]
+    assert last.to_rows() == [{"method": "a", "copies": "20", "overlap ↑": "0.50"}]
+
+
+def test_times_are_in_milliseconds_and_compared_with_ours() -> None:
+    slow = result(seconds=2.5, seconds_mean=3.0, seconds_std=0.5, seconds_p95=4.0, cold=5.0, batched=2.0)
+    (table,) = times({"reference": {"toy": {"cf2": 4.6}}}, found(rcexplainer=[result()], cf2=[slow]))
+    assert texts(table, "mean ± std, ms ↓") == ["12 ± 3", "3,000 ± 500"]
+    assert texts(table, "median, ms ↓") == ["10", "2,500"]
+    assert texts(table, "× ours") == ["1", "250"]
+    assert texts(table, "first, ms ↓") == ["20", "5,000"]
+    assert texts(table, "paper, ms") == ["", "4,600"]
+    assert texts(table, "difference, ms") == ["", "−1,600"]
+    assert [cell.best for cell in column(table, "in a batch, ms ↓")] == [True, False]
+
+
+def test_nodes_stand_beside_the_paper() -> None:
+    settings = {"reference": {"toy": {"rcexplainer": [0.998, 0.973], "cf2": ["–", 0.4]}}}
+    (table,) = nodes(settings, found(rcexplainer=[result(0.9)], cf2=[result(0.5)]))
+    assert texts(table, "AUC ↑") == ["0.900", "0.500"]
+    assert texts(table, "AUC, paper") == ["0.998", ""]
+    assert texts(table, "AUC, difference") == ["−0.098", ""]
+    assert texts(table, "accuracy, difference") == ["−0.073", "+0.100"]
+    (alone,) = nodes({}, found(rcexplainer=[result(0.9)]))
+    assert "AUC, paper" not in [one.title for one in alone.columns]
+
+
+def test_datasets_do_not_compete() -> None:
+    shape = {"nodes": 25.0, "edges": 25.478, "graphs": 700, "classes": {"a": 1, "b": 2}}
+    given = [({"dataset": name}, {"dataset": shape, "accuracy": 0.9, "motif_flips": None}) for name in ("x", "y")]
+    (table,) = datasets({"datasets": ["x", "y"], "reference": {"x": [25, 25.48, 700, 2, 0.91]}}, given)
+    assert texts(table, "edges") == ["25.48", "25.48"]
+    assert texts(table, "nodes, paper") == ["25", ""]
+    assert texts(table, "test accuracy, difference") == ["−0.01", ""]
+    assert texts(table, "classes") == ["2", "2"]
+    assert not any(cell.best for row in table.rows for cell in row)
+
+
+def test_the_sum_of_an_ablation() -> None:
+    (table,) = ablation({}, found(default=[result(0.5)], greedy=[result(0.9)]))
+    assert texts(table, "sum ↑") == ["2.50", "4.50"]
+    assert texts(table, "robust ↑") == ["0.50", "0.90"]
+
+
+def test_a_case_study_has_a_row_for_each_pair() -> None:
+    pair = {"own": "a", "other": "b", "seed": 0, "auc": 0.9, "auc_shared": 0.2, "lost": None, "gained": 0.1}
+    (table,) = case_study({}, [({}, {"pairs": [pair | {"flipped": 1.0}]})])
+    assert table.to_rows()[0] == {
+        "class": "a",
+        "and not": "b",
+        "seed": "0",
+        "AUC telling ↑": "0.90",
+        "AUC shared ↓": "0.20",
+        "p(class) lost": "–",
+        "p(other) gained": "0.10",
+        "flipped ↑": "1.00",
+    }
+
+
+def test_directions_are_known() -> None:
+    assert {BETTER[name] for name in ("fidelity", "flips", "kept", "flipped", "minimal", "auc", "jaccard")} == {
+        "higher"
+    }
+    assert {BETTER[name] for name in ("kept_drop", "size", "seconds", "batched", "cold")} == {"lower"}
+
+
+def test_a_table_in_markdown() -> None:
+    rows = ((Cell("a"), Cell("1|2", 1.0, best=True)), (Cell("b"), Cell("–")))
+    caption, lines, notes = table_text(Table("shown", (Column("method"), Column("m", "lower")), rows, ("why\nnot",)))
+    assert caption == "**shown**"
+    assert lines.splitlines() == ["| method | m ↓ |", "| --- | --- |", "| a | **1\\|2** |", "| b | – |"]
+    assert notes == "- why not"
+
+
+def test_the_page_has_commands_tables_sentences_and_figures(tmp_path: Path) -> None:
+    for name in ("ablation.svg", "ablation-deep.svg", "ablations.svg", "fidelity.svg", "ablation.png"):
+        path = tmp_path / "figures" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("")
+    one, two = Job("measure", {"number": 1}, "one"), Job("measure", {"number": 2}, "two")
+    tags = {"dataset": "toy", "model": "paper", "variant": "default"}
+    settings = {"title": "Parts", "where": "ours", "said": ["First.", "Second."]}
+    planned = Plan("ablation", settings, {one: tags, two: tags})
+    assert "ablation" in ENTRIES
+    page = write_page(tmp_path, [planned], "quick", {one: result()}, [Failed(two, "it broke")]).read_text("utf-8")
+    assert "`rcexplainer reproduce ablation --profile quick --out DIR` (ours); 1 of 2 jobs are done." in page
+    assert "| default |" in page
+    assert page.index("| default |") < page.index("First.\n\nSecond.") < page.index("![ablation](figures/ablation.svg)")
+    assert "![ablation-deep](figures/ablation-deep.svg)" in page
+    assert "ablations.svg" not in page
+    assert "fidelity.svg" not in page
+    assert "- two: it broke" in page
