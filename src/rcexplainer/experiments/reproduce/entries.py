@@ -64,17 +64,18 @@ def plan(name: str, profile: str) -> Plan:
 
 def tables(planned: Plan, results: Results) -> list[Table]:
     """What is known of an entry so far."""
-    found = _found(planned, results)
+    found = found_of(planned, results)
     return ENTRIES[planned.name].tables(planned.settings, found) if found else []
 
 
 def figures(planned: Plan, results: Results) -> list[Drawn]:
     """What can be drawn of it; needs the extra `figures`."""
-    found = _found(planned, results)
+    found = found_of(planned, results)
     return ENTRIES[planned.name].figures(planned.settings, found) if found else []
 
 
-def _found(planned: Plan, results: Results) -> Found:
+def found_of(planned: Plan, results: Results) -> Found:
+    """The results that an entry has, each with what sets its job apart."""
     return [(tags, results[job]) for job, tags in planned.jobs.items() if job in results]
 
 
@@ -92,7 +93,8 @@ def _measures(settings: dict[str, Any]) -> dict[Job, dict[str, Any]]:
     for dataset in settings["datasets"]:
         for model in settings.get("models", [settings.get("model")]):
             for seed in range(settings["seeds"]):
-                jobs[network_job(dataset, model, seed)] = {"dataset": dataset, "model": model, "network": True}
+                network = {"dataset": dataset, "model": model, "seed": seed, "network": True}
+                jobs[network_job(dataset, model, seed)] = network
                 for tags, variant in _variants(settings):
                     job = measure_job(
                         dataset,
