@@ -100,10 +100,17 @@ def test_the_best_of_a_directed_column_is_marked(table: Table, best: list[bool])
 
 
 def test_references_take_no_part() -> None:
-    rows = tuple((Cell(name), Cell("", value)) for name, value in (("greedy", 9.0), ("a", 1.0), ("b", 2.0)))
+    rows = tuple((Cell(name), Cell(str(value), value)) for name, value in (("greedy", 9.0), ("a", 1.0), ("b", 2.0)))
     table = Table("t", (Column("method"), Column("m", "higher")), rows)
     assert [row[1].best for row in marked(table).rows] == [False, False, True]
     assert [row[1].best for row in marked(table, references=()).rows] == [True, False, False]
+
+
+def test_what_reads_the_same_is_a_tie() -> None:
+    cells = (Cell("0.99 ± 0.01", 0.9921), Cell("0.99 ± 0.00", 0.9879), Cell("0.98", 0.98), Cell("–"))
+    rows = tuple((Cell(name), cell) for name, cell in zip("abcd", cells, strict=True))
+    table = marked(Table("t", (Column("method"), Column("m", "higher")), rows))
+    assert [row[1].best for row in table.rows] == [True, True, False, False]
 
 
 def test_a_table_as_texts_and_as_numbers() -> None:

@@ -50,11 +50,14 @@ class Table:
 
 
 def marked(table: Table, references: Sequence[str] = REFERENCES) -> Table:
-    """The table with the best of every directed column marked, all where they tie; one row alone has won nothing."""
-    best = {place: _best(table, place, references) for place in range(len(table.columns))}
+    """The table with the best of every directed column marked; one row alone has won nothing.
+
+    A tie is what reads the same: who differs from the best by less than is printed has won as well.
+    """
+    best = [_best(table, place, references) for place in range(len(table.columns))]
     rows = tuple(
         tuple(
-            replace(cell, best=row[0].text not in references and cell.value is not None and cell.value == best[place])
+            replace(cell, best=row[0].text not in references and _competes(cell) and _centre(cell) == best[place])
             for place, cell in enumerate(row)
         )
         for row in table.rows
@@ -62,10 +65,19 @@ def marked(table: Table, references: Sequence[str] = REFERENCES) -> Table:
     return replace(table, rows=rows)
 
 
-def _best(table: Table, place: int, references: Sequence[str]) -> float | None:
+def _best(table: Table, place: int, references: Sequence[str]) -> str | None:
+    """What is printed of the best value of a column; None where there is no competition."""
     better = table.columns[place].better
-    found = [row[place].value for row in table.rows if row[0].text not in references]
-    values = [value for value in found if value is not None]
-    if better is None or len(values) < 2:
+    cells = [row[place] for row in table.rows if row[0].text not in references and _competes(row[place])]
+    if better is None or len(cells) < 2:
         return None
-    return max(values) if better == "higher" else min(values)
+    return _centre((max if better == "higher" else min)(cells, key=lambda cell: cell.value or 0.0))
+
+
+def _competes(cell: Cell) -> bool:
+    return cell.value is not None
+
+
+def _centre(cell: Cell) -> str:
+    """The text without its ± spread."""
+    return cell.text.partition(" ±")[0]
