@@ -91,6 +91,7 @@ def table_of(*values: float | None, better: Any = "higher", names: str = "abcd")
         (table_of(3.0, 3.0, 2.0), [True, True, False]),
         (table_of(None, 1.0, 2.0), [False, False, True]),
         (table_of(None, 1.0), [False, False]),
+        (table_of(1.0, 1.0), [False, False]),
         (table_of(1.0, 2.0, better=None), [False, False]),
     ],
 )
@@ -100,10 +101,13 @@ def test_the_best_of_a_directed_column_is_marked(table: Table, best: list[bool])
 
 
 def test_references_take_no_part() -> None:
-    rows = tuple((Cell(name), Cell(str(value), value)) for name, value in (("greedy", 9.0), ("a", 1.0), ("b", 2.0)))
+    rows = tuple(
+        (Cell(name), Cell(str(value), value))
+        for name, value in (("greedy", 9.0), ("a", 1.0), ("b", 2.0), ("random", 5.0))
+    )
     table = Table("t", (Column("method"), Column("m", "higher")), rows)
-    assert [row[1].best for row in marked(table).rows] == [False, False, True]
-    assert [row[1].best for row in marked(table, references=()).rows] == [True, False, False]
+    assert [row[1].best for row in marked(table).rows] == [False, False, True, False]
+    assert [row[1].best for row in marked(table, references=()).rows] == [True, False, False, False]
 
 
 def test_what_reads_the_same_is_a_tie() -> None:
@@ -127,7 +131,7 @@ def test_a_number_may_be_missing_anywhere() -> None:
 
 
 def test_fidelity_is_a_mean_over_seeds_and_its_winner_is_marked() -> None:
-    given = found(rcexplainer=[result(0.4), result(0.6)], random=[result(0.1), result(0.1)], greedy=[result(0.9)])
+    given = found(rcexplainer=[result(0.4), result(0.6)], gradient=[result(0.1), result(0.1)], greedy=[result(0.9)])
     main, flips, kept, kept_drop = fidelity({}, given)
     assert texts(main, ".95 ↑") == ["0.50 ± 0.14", "0.10 ± 0.00", "0.90"]
     assert [cell.best for cell in column(main, ".95 ↑")] == [True, False, False]
@@ -217,11 +221,24 @@ def test_datasets_do_not_compete() -> None:
     shape = {"nodes": 25.0, "edges": 25.478, "graphs": 700, "classes": {"a": 1, "b": 2}}
     given = [({"dataset": name}, {"dataset": shape, "accuracy": 0.9, "motif_flips": None}) for name in ("x", "y")]
     (table,) = datasets({"datasets": ["x", "y"], "reference": {"x": [25, 25.48, 700, 2, 0.91]}}, given)
-    assert texts(table, "edges") == ["25.48", "25.48"]
-    assert texts(table, "nodes, paper") == ["25", ""]
+    assert texts(table, "edges") == ["25.48 (25.48)", "25.48"]
+    assert texts(table, "nodes") == ["25 (25)", "25"]
     assert texts(table, "test accuracy, difference") == ["−0.01", ""]
-    assert texts(table, "classes") == ["2", "2"]
+    assert texts(table, "classes") == ["2 (2)", "2"]
     assert not any(cell.best for row in table.rows for cell in row)
+
+
+def test_a_difference_that_reads_as_nothing_has_no_sign() -> None:
+    settings = {"reference": {"toy": {"rcexplainer": [0.9004, 0.9]}}}
+    (table,) = nodes(settings, found(rcexplainer=[result(0.9)]))
+    assert texts(table, "AUC, difference") == ["0.000"]
+
+
+def test_the_labelled_group_says_how_many_graphs_it_has() -> None:
+    given = found(a=[result(labelled=[0.5] * SPARSITIES, labelled_graphs=30)], b=[result()])
+    labelled = next(one for one in fidelity({}, given) if "labelled" in one.caption)
+    assert labelled.to_rows()[0] | {"method": "a", "graphs": "30", ".70 ↑": "0.50"} == labelled.to_rows()[0]
+    assert len(labelled.rows) == 1
 
 
 def test_the_sum_of_an_ablation() -> None:

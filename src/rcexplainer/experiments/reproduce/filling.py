@@ -167,7 +167,9 @@ def difference(ours: Cell, paper: float | None, digits: int = 2) -> Cell:
 
 
 def signed(value: float, show: Callable[[float], str]) -> str:
-    return ("−" if value < 0 else "+") + show(abs(value))
+    """With its sign, unless it reads as nothing."""
+    text = show(abs(value))
+    return ("" if not text.strip("0.") else "−" if value < 0 else "+") + text
 
 
 # Columns

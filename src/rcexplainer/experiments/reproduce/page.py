@@ -18,8 +18,8 @@ def write_page(folder: Path, plans: Sequence[Plan], profile: str, results: Resul
     parts = [
         "# Results",
         f"Made by `rcexplainer reproduce all --profile {profile} --out DIR`. Every number is from a file in `runs/`. "
-        "An arrow says which direction is better, bold is the best of a column; greedy deletion, a reference, takes no "
-        "part. Values are means ± standard deviations over the seeds.",
+        "An arrow says which direction is better, bold is the best of a column; greedy deletion, the reference, and "
+        "random order, the floor, take no part. Values are means ± standard deviations over the seeds.",
     ]
     for planned in plans:
         done = sum(job in results for job in planned.jobs)

@@ -1,7 +1,7 @@
 """A table whose cells know their numbers, so that the best of a column is found, not typed.
 
-A column with a direction is a competition between the rows: `marked` marks its winners. A row of reference, such as
-greedy deletion, which no method is expected to reach, takes no part.
+A column with a direction is a competition between the rows: `marked` marks its winners. Greedy deletion, which is a
+reference, and random order, which is a floor and explains nothing, take no part.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from rcexplainer.metrics.better import ARROWS, Better
 
-REFERENCES = ("greedy",)
+REFERENCES = ("greedy", "random")
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,10 @@ class Table:
 
 
 def marked(table: Table, references: Sequence[str] = REFERENCES) -> Table:
-    """The table with the best of every directed column marked; one row alone has won nothing.
+    """The table with the best of every directed column marked, where there is one to be better than.
 
-    A tie is what reads the same: who differs from the best by less than is printed has won as well.
+    A tie is what reads the same: who differs from the best by less than is printed has won as well. Where all read the
+    same nobody has.
     """
     best = [_best(table, place, references) for place in range(len(table.columns))]
     rows = tuple(
@@ -69,7 +70,7 @@ def _best(table: Table, place: int, references: Sequence[str]) -> str | None:
     """What is printed of the best value of a column; None where there is no competition."""
     better = table.columns[place].better
     cells = [row[place] for row in table.rows if row[0].text not in references and _competes(row[place])]
-    if better is None or len(cells) < 2:
+    if better is None or len({_centre(cell) for cell in cells}) < 2:
         return None
     return _centre((max if better == "higher" else min)(cells, key=lambda cell: cell.value or 0.0))
 
