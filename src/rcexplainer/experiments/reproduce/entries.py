@@ -14,7 +14,9 @@ from typing import Any
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.experiments.reproduce import figures as draw
+from rcexplainer.experiments.reproduce.diagram import training_figure, training_table
 from rcexplainer.experiments.reproduce.figures import Drawn
+from rcexplainer.experiments.reproduce.qualitative import qualitative_figure, qualitative_table
 from rcexplainer.experiments.reproduce.store import Job
 from rcexplainer.experiments.reproduce.tables import (
     Found,
@@ -27,7 +29,7 @@ from rcexplainer.experiments.reproduce.tables import (
     robustness,
     times,
 )
-from rcexplainer.experiments.reproduce.work import case_job, measure_job, network_job
+from rcexplainer.experiments.reproduce.work import case_job, explain_job, measure_job, network_job, training_job
 
 PROFILES = ("quick", "standard", "paper")
 Results = Mapping[Job, dict[str, Any]]  # of the jobs that have one
@@ -128,6 +130,27 @@ def _cases(settings: dict[str, Any]) -> dict[Job, dict[str, Any]]:
     return {case_job(seed): {} for seed in range(settings["seeds"])}
 
 
+def _explanations(settings: dict[str, Any]) -> dict[Job, dict[str, Any]]:
+    """One instance of every dataset as every method explains it; and the networks, trained first."""
+    model, seed = settings["model"], settings["seed"]
+    jobs: dict[Job, dict[str, Any]] = {}
+    for dataset in settings["datasets"]:
+        jobs[network_job(dataset, model, seed)] = {"dataset": dataset, "model": model, "network": True}
+        for method in settings["methods"]:
+            job = explain_job(dataset, model, seed, method, settings=settings.get("settings"))
+            jobs[job] = {"dataset": dataset, "model": model, "variant": method}
+    return jobs
+
+
+def _training(settings: dict[str, Any]) -> dict[Job, dict[str, Any]]:
+    """One training of one network's explainer."""
+    dataset, model, seed = (settings[name] for name in ("dataset", "model", "seed"))
+    most, shown = settings.get("most"), settings["shown"]
+    job = training_job(dataset, model, seed, settings=settings["settings"], most=most, shown=shown)
+    tags = {"dataset": dataset, "model": model}
+    return {network_job(dataset, model, seed): {**tags, "network": True}, job: tags}
+
+
 def _undrawn(settings: dict[str, Any], found: Found) -> list[Drawn]:
     return []
 
@@ -149,4 +172,6 @@ ENTRIES: dict[str, Entry] = {
     "lambda": Entry(_measures, fidelity, draw.varied("lambda")),
     "case-study": Entry(_cases, case_study, draw.case_study),
     "ablation": Entry(_measures, ablation, draw.ablation),
+    "qualitative": Entry(_explanations, qualitative_table, qualitative_figure),
+    "training": Entry(_training, training_table, training_figure),
 }

@@ -3,6 +3,8 @@
 network   train a network (or find it trained): its accuracy, the numbers of its dataset, whether it uses the motif
 measure   fit one method to it, explain held-out instances, measure everything
 case      the case study of chosen classes
+explain   fit one method, and keep what it says about one held-out instance, to be drawn
+training  train RCExplainer, and keep what happens, to be drawn
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +19,8 @@ from rcexplainer.experiments.case_study import SETTINGS, case_study
 from rcexplainer.experiments.cases import Case
 from rcexplainer.experiments.comparing import measure, uses_motif
 from rcexplainer.experiments.inventory import describe
+from rcexplainer.experiments.reproduce.diagram import training_run
+from rcexplainer.experiments.reproduce.qualitative import explain_one
 from rcexplainer.experiments.reproduce.store import Job
 from rcexplainer.gnn.models import MODELS
 from rcexplainer.gnn.training import DEFAULTS
@@ -64,6 +68,27 @@ def case_job(seed: int, settings: Mapping[str, Any] | None = None) -> Job:
     return Job("case", {"seed": seed, "settings": dict(settings or {}), "fields": fields}, f"case-{seed}")
 
 
+def explain_job(dataset: str, model: str, seed: int, method: str, *, settings: Mapping[str, Any] | None = None) -> Job:
+    own = asdict(make_config("default", dict(settings or {}), task_of(dataset))) if method in OWN else {}
+    inputs = {"dataset": dataset, "model": model, "seed": seed, "method": method}
+    inputs |= {"settings": dict(settings or {}), "fields": own}
+    return Job("explain", inputs, f"{dataset}-{model}-{seed}-{method}")
+
+
+def training_job(
+    dataset: str,
+    model: str,
+    seed: int,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    most: int | None = None,
+    shown: Sequence[int] = (0,),
+) -> Job:
+    fields = asdict(make_config("default", dict(settings or {}), task_of(dataset)))
+    inputs = {"dataset": dataset, "model": model, "seed": seed, "settings": dict(settings or {}), "fields": fields}
+    return Job("training", {**inputs, "most": most, "shown": list(shown)}, f"{dataset}-{model}-{seed}")
+
+
 def _network(
     networks: Path, dataset: str, model: str, seed: int, fields: dict[str, Any], training: dict[str, Any]
 ) -> dict[str, Any]:
@@ -93,7 +118,39 @@ def _case(networks: Path, seed: int, settings: dict[str, Any], fields: dict[str,
     return case_study([seed], settings=settings, progress=False).to_json()
 
 
-KINDS: dict[str, Callable[..., dict[str, Any]]] = {"network": _network, "measure": _measure, "case": _case}
+def _explain(
+    networks: Path,
+    dataset: str,
+    model: str,
+    seed: int,
+    method: str,
+    settings: dict[str, Any],
+    fields: dict[str, Any],
+) -> dict[str, Any]:
+    return explain_one(Case.of(dataset, model, seed, settings=settings, keep=networks, progress=False), method)
+
+
+def _training(
+    networks: Path,
+    dataset: str,
+    model: str,
+    seed: int,
+    settings: dict[str, Any],
+    fields: dict[str, Any],
+    most: int | None,
+    shown: list[int],
+) -> dict[str, Any]:
+    case = Case.of(dataset, model, seed, keep=networks, progress=False)
+    return training_run(case, make_config("default", settings, task_of(dataset)), most, shown)
+
+
+KINDS: dict[str, Callable[..., dict[str, Any]]] = {
+    "network": _network,
+    "measure": _measure,
+    "case": _case,
+    "explain": _explain,
+    "training": _training,
+}
 
 
 def work(job: Job, networks: Path) -> dict[str, Any]:

@@ -1,0 +1,291 @@
+"""The paper's training diagram (appendix A), drawn from a real run instead of by hand.
+
+    plane     x ↦ V (x − x̄),  V [2, d] the two directions in which the training embeddings spread most
+    boundary  wᵀx + b = 0 meets the plane in the line (V w)ᵀ u + (wᵀx̄ + b) = 0
+    kept      φ_gc(G weighed by M): is to stay in the region of G
+    left      φ_gc(G weighed by 1 − M): is to leave it
+
+The mask network is trained by the losses of the paper (Eq. 7) with the loop that `fit` uses, and looked at after every
+epoch: where held-out graphs are with what it keeps, and without. Whether they are inside is decided in the whole space;
+the plane only shows it.
+
+`three-motifs` is taken since three classes need two dimensions: a plane holds nearly all of their spread, and every
+region is bounded by two lines. With two classes there is one boundary, and nothing to be seen beside it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rcexplainer.config import RCConfig
+from rcexplainer.core.boundaries import LinearBoundaries
+from rcexplainer.core.mask_net import EdgeMaskNet
+from rcexplainer.core.regions import Regions
+from rcexplainer.core.sampling import sample_boundaries
+from rcexplainer.core.training import DECAYS, Epoch, Schedule, Training
+from rcexplainer.errors import RCExplainerError
+from rcexplainer.experiments.cases import Case
+from rcexplainer.experiments.reproduce.figures import Drawn
+from rcexplainer.experiments.reproduce.tables import Cell, Column, Found, Settings, Table
+from rcexplainer.experiments.results import short
+from rcexplainer.fitted import make_net
+from rcexplainer.fitting import SAMPLE, Taught, make_objective
+from rcexplainer.gnn.instances import node_inputs
+from rcexplainer.gnn.split import SplitModel
+from rcexplainer.gnn.training import seeded
+from rcexplainer.known import Known, Seen
+from rcexplainer.viz.regions import training_page
+
+POINTS = 150  # training graphs of each class that are drawn
+DIGITS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """The plane through the mean of some embeddings in which they spread most."""
+
+    mean: Tensor  # [d]
+    axes: Tensor  # [2, d], orthonormal
+    share: float  # of the variance that lies in it
+
+    @classmethod
+    def of(cls, x: Tensor) -> "Plane":
+        mean = x.mean(0)
+        _, lengths, axes = torch.linalg.svd(x - mean, full_matrices=False)
+        # An axis may point either way: towards more than less, so that the same run gives the same picture.
+        turned = axes[:2] * torch.where(axes[:2].sum(1) < 0, -1.0, 1.0)[:, None]
+        return cls(mean, turned, float((lengths[:2] ** 2).sum() / (lengths**2).sum().clamp_min(1e-12)))
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """[n, d] → [n, 2]."""
+        return (x - self.mean) @ self.axes.T
+
+    def lines(self, boundaries: LinearBoundaries) -> Tensor:
+        """[m, 3]: (a, b, c) of a u + b v + c = 0 for every boundary, a u + b v + c > 0 where it is positive."""
+        return torch.cat([boundaries.weight @ self.axes.T, boundaries(self.mean[None]).T], 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """The network after some epochs, on all held-out graphs: their masks, and where they are with and without them."""
+
+    epoch: int  # 0: before the first
+    mask: Tensor  # [units]
+    kept: Tensor  # [n, d]
+    left: Tensor  # [n, d]
+
+
+def look(net: EdgeMaskNet, held: Taught, epoch: int) -> Look:
+    mask = held.logits(net)[0].sigmoid()
+    return Look(epoch, mask, weighed(held.known, mask), weighed(held.known, 1 - mask))
+
+
+@torch.no_grad()
+def weighed(known: Known, mask: Tensor) -> Tensor:
+    """[n, d] the embeddings of the instances with a weight for every unit [units]."""
+    instances, parts = known.instances, []
+    for ids in instances.chunks(instances.everything):
+        batch, units = instances[ids]
+        start = int(instances.units.ptr[ids[0]])
+        own = mask[start : start + len(units)]
+        parts.append(instances.split.run(batch, units.to_edges(own, 1.0)).embedding)
+    return torch.cat(parts)
+
+
+def watched(
+    training: Taught, held: Taught, watch: Taught, generator: torch.Generator, seed: int
+) -> Iterator[tuple[Look, Epoch | None]]:
+    """Train a network as `fit` does, and look at it before, and after every epoch."""
+    config, known = training.config, training.known
+    objective = make_objective(config)
+    with seeded(seed):
+        batch, _ = known.instances[known.instances.everything[:SAMPLE]]
+        inputs = node_inputs(known.instances.split.run(batch), batch, config.inputs)
+        net = make_net(inputs, known.embedding, training.questions, config)
+    run = Training(
+        net,
+        lambda ids, share: objective(training.step(net, ids, share, generator, training.reading)),
+        lambda: held.loss(net, objective),
+        known.instances.everything,
+        generator,
+        Schedule(config.epochs, config.lr, config.batch_size, config.patience, DECAYS[config.decay], keep_last=True),
+    )
+    net.eval()
+    yield look(net, watch, 0), None
+    for epoch in run:
+        yield look(net, watch, epoch.number + 1), epoch
+
+
+def find_regions(split: SplitModel, seen: Seen, config: RCConfig, seed: int) -> Regions:
+    """As `fit` finds them."""
+    boundaries = sample_boundaries(
+        lambda x: split.log_probs(split.head(x)),
+        seen.embedding,
+        seen.label,
+        per_class=config.candidates_per_class,
+        sampler=config.sampler,
+        generator=torch.Generator().manual_seed(seed),
+    )
+    return Regions.fit(
+        boundaries, seen.embedding, seen.label, epsilon=config.epsilon, scaled=config.scaled, tight=config.tight
+    )
+
+
+def training_run(case: Case, config: RCConfig, most: int | None, shown: Sequence[int]) -> dict[str, Any]:
+    """Train on at most `most` graphs; keep the masks at the epochs `shown` (0: before the first) and at the end."""
+    if case.within:
+        raise RCExplainerError(f"the training diagram is of a graph set: {case.data.name} is a {case.data.task} set")
+    split, seed = case.split, case.seed
+    with split.scope:
+        seen, held, tested = (Known.about(split, case.data.subset(part)) for part in ("train", "val", "test"))
+        regions = find_regions(split, seen, config, seed)
+        parts = seen.some(torch.arange(len(seen))[:most]), held, tested
+        training, validation, watch = (Taught.of(part, part.nothing(), regions, config) for part in parts)
+        generator = torch.Generator().manual_seed(seed)
+        looks, epochs = zip(*watched(training, validation, watch, generator, seed), strict=True)
+    plane = Plane.of(seen.embedding)
+    return {
+        "classes": list(case.data.class_names),
+        "accuracy": case.accuracy,
+        "graphs": {"training": len(training.known), "held out": len(tested)},
+        "plane": plane.share,
+        "points": _points(plane, seen),
+        "regions": [
+            {
+                "class": one.label,
+                "covered": one.covered,
+                "intruders": one.intruders,
+                "lines": [
+                    _rounded(line) for line in plane.lines(regions.boundaries.select(one.rows)) * one.signs[:, None]
+                ],
+            }
+            for one in regions.regions
+        ],
+        "epochs": [_epoch_row(one, watch) | _terms(epoch) for one, epoch in zip(looks, epochs, strict=True)],
+        "examples": [
+            _example(place, looks, watch, plane, {*shown, len(looks) - 1}) for place in _first_of_each(tested)
+        ],
+    }
+
+
+def _first_of_each(known: Known) -> list[int]:
+    """The first graph of every class that is rightly predicted: nobody has chosen it."""
+    first: dict[int, int] = {}
+    for place, (graph, label) in enumerate(zip(known.instances.graphs, known.label.tolist(), strict=True)):
+        if int(graph.y) == label:
+            first.setdefault(label, place)
+    return [first[label] for label in sorted(first)]
+
+
+def _points(plane: Plane, seen: Seen) -> dict[str, Any]:
+    """The first training graphs of every class."""
+    places = torch.cat([(seen.label == label).nonzero().flatten()[:POINTS] for label in seen.label.unique()])
+    return {"place": [_rounded(one) for one in plane(seen.embedding[places])], "class": seen.label[places].tolist()}
+
+
+def _epoch_row(one: Look, held: Taught) -> dict[str, Any]:
+    """Of all held-out graphs: the shares on the right sides, the mean sum of a mask, the share that is undecided."""
+    return {
+        "epoch": one.epoch,
+        "kept_inside": float(held.regions.contains(one.kept, held.region).float().mean()),
+        "left_outside": float((~held.regions.contains(one.left, held.region)).float().mean()),
+        "size": float(one.mask.sum() / len(held.known)),
+        "undecided": float(((one.mask > 0.1) & (one.mask < 0.9)).float().mean()),
+    }
+
+
+def _terms(epoch: Epoch | None) -> dict[str, Any]:
+    return {"terms": None, "val": None} if epoch is None else {"terms": epoch.terms, "val": epoch.val}
+
+
+def _example(place: int, looks: Sequence[Look], held: Taught, plane: Plane, shown: set[int]) -> dict[str, Any]:
+    """One graph with its way through the plane, and its masks at some of the epochs."""
+    graph, units = held.known.instances.graphs[place], held.known.instances.units
+    batch, own = held.known.instances[torch.tensor([place])]
+    rows = slice(int(units.ptr[place]), int(units.ptr[place + 1]))
+    kind = torch.full((len(own),), -1)
+    if "edge_motif_id" in graph:
+        kind[own.of_edge[own.of_edge >= 0]] = batch.edge_motif_id[own.of_edge >= 0]
+    region = held.region[place, None]
+
+    def where(embedding: Tensor) -> dict[str, Any]:
+        here = embedding[place, None]
+        return {"place": _rounded(plane(here)[0]), "inside": bool(held.regions.contains(here, region))}
+
+    return {
+        "class": int(held.known.label[place]),
+        "nodes": int(graph.num_nodes or 0),
+        "edges": own.pair.t().tolist(),
+        "motif": kind.tolist(),
+        "whole": where(held.known.embedding),
+        "kept": [where(one.kept) for one in looks],
+        "left": [where(one.left) for one in looks],
+        "masks": [{"epoch": one.epoch, "mask": _rounded(one.mask[rows])} for one in looks if one.epoch in shown],
+    }
+
+
+def _rounded(values: Tensor) -> list[float]:
+    return [round(value, DIGITS) for value in values.tolist()]
+
+
+def training_table(settings: Settings, found: Found) -> list[Table]:
+    return [
+        Table(
+            f"{tags['dataset']}, network {tags['model']} (accuracy {result['accuracy']:.3f}), trained on "
+            f"{result['graphs']['training']} graphs; of {result['graphs']['held out']} held-out graphs: the share that "
+            "stays in its region with what the mask keeps, and the share that leaves it with the remainder; the mean "
+            "sum of a mask, and the share of its edges between .1 and .9; the terms of the loss on training graphs",
+            (*COLUMNS, *(Column(name) for name in _names(result))),
+            tuple(_row(row, _names(result)) for row in result["epochs"] if row["epoch"] in _shown(settings, result)),
+        )
+        for tags, result in found
+        if not tags.get("network")
+    ]
+
+
+COLUMNS = (
+    Column("epochs"),
+    Column("kept inside", "higher"),
+    Column("remainder outside", "higher"),
+    Column("edges kept"),
+    Column("undecided"),
+)
+
+
+def _names(result: dict[str, Any]) -> list[str]:
+    """The terms of the loss; before the first epoch there is none."""
+    return list(result["epochs"][-1]["terms"] or ())
+
+
+def _shown(settings: Settings, result: dict[str, Any]) -> set[int]:
+    return {*settings["shown"], len(result["epochs"]) - 1}
+
+
+def _row(row: dict[str, Any], names: Sequence[str]) -> tuple[Cell, ...]:
+    shares = (Cell(short(row[name]), row[name]) for name in ("kept_inside", "left_outside"))
+    size, undecided = Cell(f"{row['size']:.1f}", row["size"]), Cell(short(row["undecided"]), row["undecided"])
+    terms = ((row["terms"] or {}).get(name) for name in names)
+    return (
+        Cell(str(row["epoch"])),
+        *shares,
+        size,
+        undecided,
+        *(Cell("") if value is None else Cell(f"{value:.3f}", value) for value in terms),
+    )
+
+
+def training_figure(settings: Settings, found: Found) -> list[Drawn]:
+    return [
+        Drawn(
+            "training",
+            f"Training on {tags['dataset']}: the plane holds {result['plane']:.0%} of the embeddings' spread; every "
+            "example is the first rightly predicted held-out graph of its class. Inside and outside are decided in the "
+            "whole space.",
+            training_page(result),
+        )
+        for tags, result in found
+        if not tags.get("network")
+    ]
