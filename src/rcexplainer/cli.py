@@ -360,6 +360,21 @@ def reproduce(
 
 
 @app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that `rcexplainer reproduce` wrote.")],
+    profile: Annotated[
+        str | None, typer.Option(help="Which results (default: the profile that most of them are of).")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write DIR/report.html, one page with verdicts, tables and figures; nothing is run again."""
+    from rcexplainer.experiments.reproduce.report import write_report
+
+    result = write_report(folder, profile)
+    _show(result.to_json(), result.rows(), result.caption(), as_json)
+
+
+@app.command()
 def bench(
     what: Annotated[
         str,

@@ -1,27 +1,46 @@
-"""`figures/` of a results folder: every figure that can be drawn from what is known so far, as SVG and as PNG."""
+"""`figures/` of a results folder: every figure that can be drawn from what is known so far, as SVG and as PNG.
 
+`figures.json` beside them says what they show: entry → name → caption, in the order in which they are to be shown.
+"""
+
+import json
 import logging
 from collections.abc import Sequence
 from pathlib import Path
 
 from rcexplainer.errors import MissingExtraError
+from rcexplainer.experiments.documents import write_document
 from rcexplainer.experiments.reproduce.entries import Plan, Results, figures
 from rcexplainer.viz.pages import save_figure
 
-FOLDER = "figures"
+FOLDER, CAPTIONS = "figures", "figures.json"
 KINDS = ("svg", "png")
+Captions = dict[str, dict[str, str]]
 log = logging.getLogger(__name__)
 
 
 def write_figures(folder: Path, plans: Sequence[Plan], results: Results) -> list[Path]:
-    """The files written: none without matplotlib, which is said."""
+    """The figures written: none without matplotlib, which is said."""
+    written: list[Path] = []
+    captions: Captions = {}
     try:
-        return [
-            save_figure(drawn.figure, folder / FOLDER / f"{drawn.name}.{kind}")
-            for planned in plans
-            for drawn in figures(planned, results)
-            for kind in KINDS
-        ]
+        for planned in plans:
+            drawn = figures(planned, results)
+            for one in drawn:
+                written += [save_figure(one.figure, folder / FOLDER / f"{one.name}.{kind}") for kind in KINDS]
+            captions |= {planned.name: {one.name: one.caption for one in drawn}} if drawn else {}
     except MissingExtraError as error:
         log.warning("no figures are drawn: %s", error)
         return []
+    if written:
+        write_document(folder / FOLDER / CAPTIONS, captions)
+    return written
+
+
+def read_captions(folder: Path) -> Captions:
+    """What the figures of a folder show; nothing where none were drawn."""
+    try:
+        found = json.loads((folder / FOLDER / CAPTIONS).read_text(encoding="utf-8"))
+        return {str(entry): {str(name): str(text) for name, text in own.items()} for entry, own in found.items()}
+    except (OSError, ValueError, AttributeError):
+        return {}
