@@ -163,7 +163,8 @@ def test_who_is_left_out_has_a_note_and_no_row() -> None:
         "cf2 is left out for 1 of 2 seeds: it has no attention layer",
         "cf2: 10 instances a seed of 40",
     )
-    assert fidelity({}, found(attention=[gone])) == []
+    (none,) = fidelity({}, found(attention=[gone]))
+    assert none.to_rows() == [{"method": "attention", "left out": "it has no attention layer"}]
 
 
 def test_samples_of_one_size_share_a_note() -> None:

@@ -70,11 +70,10 @@ def reported(settings: Settings, dataset: str) -> dict[str, Any]:
 def left_out(methods: Methods) -> list[str]:
     """Who has no number, and why."""
     notes: list[str] = []
-    for name, results in methods.items():
-        reasons = [one["skipped"] for one in results if one.get("skipped")]
-        if reasons:
-            some = "" if len(reasons) == len(results) else f" for {len(reasons)} of {len(results)} seeds"
-            notes.append(f"{name} is left out{some}: {reasons[0]}")
+    for name, reason in _reasons(methods).items():
+        gone, every = sum(bool(one.get("skipped")) for one in methods[name]), len(methods[name])
+        some = "" if gone == every else f" for {gone} of {every} seeds"
+        notes.append(f"{name} is left out{some}: {reason}")
     return notes
 
 
@@ -116,11 +115,13 @@ def table(
     reference: Mapping[str, Any],
     notes: Notes = samples,
 ) -> Table | None:
-    """A row for each method that has a number; None where none has."""
+    """A row for each method that has a number. Where none has, a row for each that was left out, if the notes are to
+    tell; else None."""
     rows = {name: [fill(own, reference.get(name)) for _, fill in fills] for name, own in done(methods).items()}
     rows = {name: row for name, row in rows.items() if any(cell.value is not None for cell in row)}
     if not rows:
-        return None
+        reasons = tuple((Cell(name), Cell(reason)) for name, reason in _reasons(methods).items() if notes(methods))
+        return Table(caption, (Column(first), Column("left out")), reasons) if reasons else None
     shown = [place for place in range(len(fills)) if any(row[place].text for row in rows.values())]
     return Table(
         caption,
@@ -128,6 +129,13 @@ def table(
         tuple((Cell(name), *(row[place] for place in shown)) for name, row in rows.items()),
         tuple(notes(methods)),
     )
+
+
+def _reasons(methods: Methods) -> dict[str, str]:
+    found = {
+        name: next((one["skipped"] for one in results if one.get("skipped")), "") for name, results in methods.items()
+    }
+    return {name: reason for name, reason in found.items() if reason}
 
 
 def _range(values: Sequence[int]) -> str:
