@@ -86,5 +86,5 @@ def _run(
         chosen[units.of_edge[columns]] = True
         after = instances.log_probs(instances.everything, removed(chosen)).exp().cpu()
         drops.append(float((before - after.gather(1, labels[:, None]).squeeze(1)).mean()))
-        changed.append(float((after.argmax(1) != labels).float().mean()))
+        changed.append(float((after.argmax(1) != labels).double().mean()))
     return tuple(drops), tuple(changed)
