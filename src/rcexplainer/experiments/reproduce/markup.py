@@ -28,10 +28,11 @@ nav ul { columns: 18rem; padding-left: 1.1rem; margin: .5rem 0; }
 .counts li { border: 1px solid var(--line); border-left: 6px solid var(--soft); border-radius: 6px;
              padding: .4rem .9rem; }
 .counts b { font-size: 1.6rem; margin-right: .4rem; font-variant-numeric: tabular-nums; }
-.counts .yes, .yes td:first-child { border-left-color: #0a7a4b; }
-.counts .no, .no td:first-child { border-left-color: #b3261e; }
+table.verdicts td:first-child { white-space: nowrap; border-left: 6px solid var(--soft); font-weight: 700; }
+.counts .yes, table.verdicts .yes td:first-child { border-left-color: #0a7a4b; }
+.counts .no, table.verdicts .no td:first-child { border-left-color: #b3261e; }
 .scroll { overflow-x: auto; margin: .35rem 0; -webkit-overflow-scrolling: touch; }
-table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
+table { border-collapse: separate; border-spacing: 0; font-size: .875rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .28rem .7rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
 thead th { border-bottom: 2px solid var(--ink); vertical-align: bottom; }
 th:first-child, td:first-child { text-align: left; position: sticky; left: 0; background: #fff; font-weight: 500; }
@@ -39,7 +40,8 @@ thead th:first-child { font-weight: 700; }
 table.words th, table.words td { text-align: left; white-space: normal; vertical-align: top; position: static; }
 table.words td { min-width: 6rem; }
 table.words td:last-child { min-width: 14rem; }
-table.verdicts td:first-child { white-space: nowrap; border-left: 6px solid var(--soft); font-weight: 700; }
+table.verdicts td:nth-child(2) { min-width: 13rem; }
+table.verdicts a { color: inherit; text-decoration-color: #a9a9b2; }
 details { margin: 1rem 0; }
 summary { cursor: pointer; font-size: .925rem; font-weight: 600; max-width: 60rem; }
 .notes { color: var(--soft); font-size: .85rem; padding-left: 1.1rem; margin: .25rem 0; max-width: 60rem; }
@@ -49,8 +51,15 @@ figcaption { color: var(--soft); font-size: .875rem; max-width: 46rem; margin-to
 @media (max-width: 40rem) {
   body { padding: 1rem .9rem 3rem; }
   h1 { font-size: 1.4rem; }
-  figure img { max-width: none; width: 44rem; }
-  table.words td:last-child { min-width: 11rem; }
+  figure img { max-width: 44rem; }
+  .verdicts thead { display: none; }
+  .verdicts, .verdicts tbody, .verdicts tr, .verdicts td { display: block; }
+  table.verdicts td { border: 0; padding: 0 0 0 .7rem; border-left: 6px solid var(--soft); }
+  table.verdicts .yes td { border-left-color: #0a7a4b; }
+  table.verdicts .no td { border-left-color: #b3261e; }
+  .verdicts tr { padding: .5rem 0; border-bottom: 1px solid var(--line); }
+  .verdicts td:nth-child(3)::before { content: "aim: "; color: var(--soft); }
+  .verdicts td:nth-child(4)::before { content: "found: "; color: var(--soft); }
 }
 @media print {
   @page { margin: 14mm; }

@@ -10,6 +10,7 @@ from math import isnan
 from typing import Any
 
 from rcexplainer.experiments.reproduce.entries import Plan, Results, found_of
+from rcexplainer.experiments.reproduce.figures import duration
 from rcexplainer.experiments.reproduce.tables import Found, Result, Settings, number
 from rcexplainer.experiments.results import OURS, column, mean
 from rcexplainer.metrics.fidelity import SPARSITIES
@@ -80,7 +81,7 @@ def _robustness(settings: Settings, aims: Aims, found: Found) -> list[Verdict]:
         reads = {f"{percent} %": _auc(percent, k) for percent in percents}
         checks = _above(settings, _methods(found, dataset), rivals, reads)
         claim = f"{dataset}: AUC under noise above every other method's, k = {k}"
-        return _verdict("robustness", claim, f"at {', '.join(reads)} noise", checks)
+        return _verdict("robustness", claim, f"at every noise from {min(percents)} to {max(percents)} %", checks)
 
     return [*(high(dataset, levels) for dataset, levels in aims["at_least"].items()), *map(best, aims["best"])]
 
@@ -95,7 +96,7 @@ def _time(settings: Settings, aims: Aims, found: Found) -> list[Verdict]:
             return opened
         ratio = theirs / ours
         text = f"{method} takes {f'{ratio:,.0f}' if ratio >= 10 else f'{ratio:.2f}'} × ours"
-        return [_check(ratio, holds(ratio), f"{text} ({1000 * theirs:,.4g} ms against {1000 * ours:,.4g} ms)")]
+        return [_check(ratio, holds(ratio), f"{text} ({duration(theirs)} against {duration(ours)})")]
 
     def fast(dataset: str, method: str, most: float) -> Verdict:
         checks = compared(dataset, method, lambda ratio: 1 / ratio <= most)
