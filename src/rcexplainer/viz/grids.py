@@ -22,7 +22,7 @@ from rcexplainer.viz.pages import Figure, page
 from rcexplainer.viz.placing import Places, stress_layout
 
 BAND = "#9CC4EA"
-CHOSEN, OTHER = 1.0, 0.12  # as scores: black and wide, grey and thin
+CHOSEN, OTHER = 1.0, 0.0  # as scores: black and wide, grey and thin
 
 Pair = tuple[int, int]
 
@@ -97,7 +97,7 @@ def explanation_grid(cells: Mapping[tuple[str, str], Shown]) -> Figure:
             if row in own:
                 draw_choice(axes[down][across], own[row], whole, own[row].chosen)
                 axes[down][across].set_title(_title(row, own[row]), fontsize=9)
-    _legend(figure, any(one.roots for one in cells.values()))
+    _legend(figure, any(one.roots for one in cells.values()), 2 * len(columns))
     return figure
 
 
@@ -115,7 +115,7 @@ def draw_choice(axes: Any, one: Shown, drawing: Drawing, chosen: Collection[Pair
     for edge in drawing.edges:
         if edge in one.motif:
             ends = drawing.places[[number[node] for node in edge]]
-            axes.plot(*ends.T, color=BAND, linewidth=8.0, solid_capstyle="round", zorder=0)
+            axes.plot(*ends.T, color=BAND, linewidth=9.0, solid_capstyle="round", zorder=0)
     draw_graph(
         axes,
         drawing.graph,
@@ -144,7 +144,7 @@ def _outcome(flips: bool) -> str:
     return "deleting flips" if flips else "deleting does not flip"
 
 
-def _legend(figure: Figure, roots: bool) -> None:
+def _legend(figure: Figure, roots: bool, across: int) -> None:
     line = require("matplotlib.lines", "figures").Line2D
     handles = [
         line([], [], color="black", linewidth=4.0, label="chosen"),
@@ -154,4 +154,6 @@ def _legend(figure: Figure, roots: bool) -> None:
     if roots:
         ring = {"markersize": 11, "markerfacecolor": "none", "markeredgecolor": OUTLINE}
         handles.append(line([], [], linestyle="none", marker="o", label="asked about", **ring))
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False, fontsize=10)
+    figure.legend(
+        handles=handles, loc="outside lower center", ncols=min(across, len(handles)), frameon=False, fontsize=10
+    )

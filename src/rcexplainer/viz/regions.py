@@ -1,7 +1,8 @@
 """A training as a page: where graphs are among the regions, what the losses do, and which edges are kept.
 
     left, above    training graphs and regions in the plane, and the way of each example: what its mask keeps
-                   (solid, ends in ●) is to stay with its class, what it leaves (dashed, ends in ×) is to go
+                   (solid, ends in ●) is to stay with its class, what it leaves (dashed, ends in ×) is to go; a
+                   white end is not on its side, which is decided in the whole space, whatever the plane shows
     left, below    the terms of the loss, and the shares of held-out graphs on the right sides
     right          a row for each example, a column for each epoch: width and darkness of an edge are its mask
 
@@ -61,15 +62,16 @@ def draw_plane(axes: Any, result: dict[str, Any]) -> None:
             axes.fill(*corners.T, fill=False, edgecolor=OUTLINE, linewidth=1.1, zorder=1)
     for one in result["examples"]:
         colour = LOOKS[one["class"] % len(LOOKS)].colour
-        for side, style, marker in (("kept", "-", "o"), ("left", DASHED, "X")):
+        for side, aim, style, marker in (("kept", True, "-", "o"), ("left", False, DASHED, "X")):
             way = np.array([step["place"] for step in one[side]])
             axes.plot(*way.T, color="white", linewidth=3.6, zorder=3)
             axes.plot(*way.T, color=_darker(colour), linewidth=1.7, linestyle=style, zorder=4)
-            axes.scatter(*way[-1], s=90, marker=marker, color=colour, edgecolors=OUTLINE, linewidths=1.1, zorder=6)
+            face = colour if one[side][-1]["inside"] == aim else "white"
+            axes.scatter(*way[-1], s=90, marker=marker, color=face, edgecolors=OUTLINE, linewidths=1.1, zorder=6)
         axes.scatter(*one["whole"]["place"], s=130, marker="*", color=colour, edgecolors=OUTLINE, zorder=5)
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
-    axes.set_xlabel("first direction of the embeddings", fontsize=9)
+    axes.set_xlabel("first direction of the boundaries' plane", fontsize=9)
     axes.set_ylabel("second", fontsize=9)
     axes.tick_params(labelsize=8)
     _plane_legend(axes)
@@ -167,5 +169,6 @@ def _plane_legend(axes: Any) -> None:
         ),
         line([], [], color=OUTLINE, marker="o", linewidth=1.7, label="kept by the mask"),
         line([], [], color=OUTLINE, marker="X", linewidth=1.7, linestyle=DASHED, label="remainder"),
+        line([], [], linestyle="none", marker="X", color="white", markeredgecolor=OUTLINE, label="not on its side"),
     ]
     axes.legend(handles=handles + extra, fontsize=8, ncols=2, framealpha=0.9)

@@ -1,16 +1,16 @@
 """The paper's training diagram (appendix A), drawn from a real run instead of by hand.
 
-    plane     x ↦ V (x − x̄),  V [2, d] the two directions in which the training embeddings spread most
+    plane     x ↦ V (x − x̄),  V [2, d] the two directions in which most of the boundaries' normals w lie
     boundary  wᵀx + b = 0 meets the plane in the line (V w)ᵀ u + (wᵀx̄ + b) = 0
     kept      φ_gc(G weighed by M): is to stay in the region of G
     left      φ_gc(G weighed by 1 − M): is to leave it
 
 The mask network is trained by the losses of the paper (Eq. 7) with the loop that `fit` uses, and looked at after every
-epoch: where held-out graphs are with what it keeps, and without. Whether they are inside is decided in the whole space;
-the plane only shows it.
+epoch: where held-out graphs are with what it keeps, and without.
 
-`three-motifs` is taken since three classes need two dimensions: a plane holds nearly all of their spread, and every
-region is bounded by two lines. With two classes there is one boundary, and nothing to be seen beside it.
+`three-motifs` is taken since three classes and a linear head have three boundaries whose normals lie in one plane: on
+which side of a boundary a graph is, is seen there exactly. Of other heads it is not, so that inside and outside are
+always decided in the whole space. With two classes there is one boundary, and nothing to be seen beside it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -41,23 +41,28 @@ from rcexplainer.viz.regions import training_page
 
 POINTS = 150  # training graphs of each class that are drawn
 DIGITS = 4
+FLAT = 1e-4  # a direction that is so much shorter than the longest is none
 
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """The plane through the mean of some embeddings in which they spread most."""
+    """The plane through the mean of some embeddings in which most of the boundaries' normals lie."""
 
     mean: Tensor  # [d]
     axes: Tensor  # [2, d], orthonormal
-    share: float  # of the variance that lies in it
+    normals: float  # share of the normals (their squares) that lies in it; 1: every boundary is a line
+    spread: float  # share of the embeddings' variance
 
     @classmethod
-    def of(cls, x: Tensor) -> "Plane":
+    def of(cls, x: Tensor, boundaries: LinearBoundaries) -> "Plane":
         mean = x.mean(0)
-        _, lengths, axes = torch.linalg.svd(x - mean, full_matrices=False)
-        # An axis may point either way: towards more than less, so that the same run gives the same picture.
-        turned = axes[:2] * torch.where(axes[:2].sum(1) < 0, -1.0, 1.0)[:, None]
-        return cls(mean, turned, float((lengths[:2] ** 2).sum() / (lengths**2).sum().clamp_min(1e-12)))
+        centred, normals = x - mean, torch.nn.functional.normalize(boundaries.weight, dim=1)
+        axes = _directions(normals)[:2]
+        # One boundary has one normal; the other axis is where the embeddings spread most beside it.
+        axes = torch.cat([axes, _directions(centred - centred @ axes.T @ axes)])[:2]
+        axes = _directions(centred @ axes.T) @ axes  # turned: most of the spread goes across
+        axes = axes * torch.where(axes.sum(1) < 0, -1.0, 1.0)[:, None]  # an axis could point either way
+        return cls(mean, axes, _within(normals, axes), _within(centred, axes))
 
     def __call__(self, x: Tensor) -> Tensor:
         """[n, d] → [n, 2]."""
@@ -66,6 +71,17 @@ class Plane:
     def lines(self, boundaries: LinearBoundaries) -> Tensor:
         """[m, 3]: (a, b, c) of a u + b v + c = 0 for every boundary, a u + b v + c > 0 where it is positive."""
         return torch.cat([boundaries.weight @ self.axes.T, boundaries(self.mean[None]).T], 1)
+
+
+def _directions(rows: Tensor) -> Tensor:
+    """[r, d] the orthonormal directions that rows [n, d] have, the largest first."""
+    _, lengths, directions = torch.linalg.svd(rows, full_matrices=False)
+    return directions[lengths > FLAT * lengths[0]]
+
+
+def _within(rows: Tensor, axes: Tensor) -> float:
+    """The share of the squares of rows [n, d] that lies along the axes."""
+    return float(((rows @ axes.T) ** 2).sum() / (rows**2).sum().clamp_min(torch.finfo(rows.dtype).tiny))
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,12 +162,12 @@ def training_run(case: Case, config: RCConfig, most: int | None, shown: Sequence
         training, validation, watch = (Taught.of(part, part.nothing(), regions, config) for part in parts)
         generator = torch.Generator().manual_seed(seed)
         looks, epochs = zip(*watched(training, validation, watch, generator, seed), strict=True)
-    plane = Plane.of(seen.embedding)
+    plane = Plane.of(seen.embedding, regions.boundaries)
     return {
         "classes": list(case.data.class_names),
         "accuracy": case.accuracy,
         "graphs": {"training": len(training.known), "held out": len(tested)},
-        "plane": plane.share,
+        "plane": {"normals": plane.normals, "spread": plane.spread},
         "points": _points(plane, seen),
         "regions": [
             {
@@ -279,13 +295,14 @@ def _row(row: dict[str, Any], names: Sequence[str]) -> tuple[Cell, ...]:
 
 def training_figure(settings: Settings, found: Found) -> list[Drawn]:
     return [
-        Drawn(
-            "training",
-            f"Training on {tags['dataset']}: the plane holds {result['plane']:.0%} of the embeddings' spread; every "
-            "example is the first rightly predicted held-out graph of its class. Inside and outside are decided in the "
-            "whole space.",
-            training_page(result),
-        )
+        Drawn("training", _caption(tags["dataset"], **result["plane"]), training_page(result))
         for tags, result in found
         if not tags.get("network")
     ]
+
+
+def _caption(dataset: str, normals: float, spread: float) -> str:
+    return (
+        f"Training on {dataset}: the plane holds {normals:.0%} of the boundaries' normals and {spread:.0%} of the "
+        "embeddings' spread; every example is the first rightly predicted held-out graph of its class."
+    )

@@ -27,7 +27,7 @@ from rcexplainer.gnn import delete_edges
 from rcexplainer.metrics.motif import motif_edges
 from rcexplainer.viz.grids import Shown, explanation_grid
 
-LARGE = 60  # nodes of a drawing, if the motif and the chosen edges do not need more
+LARGE = 24  # nodes of a drawing, if the motif and the chosen edges do not need more
 DIGITS = 4
 
 
