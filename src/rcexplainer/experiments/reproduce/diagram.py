@@ -127,12 +127,20 @@ def watched(
         lambda: held.loss(net, objective),
         known.instances.everything,
         generator,
-        Schedule(config.epochs, config.lr, config.batch_size, config.patience, DECAYS[config.decay], keep_last=True),
+        Schedule(
+            config.epochs, config.lr, config.batch_size, config.patience, DECAYS[config.decay], keep_last=True
+        ),  # all are looked at
     )
     net.eval()
     yield look(net, watch, 0), None
     for epoch in run:
         yield look(net, watch, epoch.number + 1), epoch
+
+
+def taught(known: Known, regions: Regions, config: RCConfig) -> Taught:
+    """As `fit` teaches them; the paper's losses need no search."""
+    searched = config.weight_order or config.weight_effect
+    return Taught.of(known, known.teach(regions, config, False) if searched else known.nothing(), regions, config)
 
 
 def find_regions(split: SplitModel, seen: Seen, config: RCConfig, seed: int) -> Regions:
@@ -150,18 +158,21 @@ def find_regions(split: SplitModel, seen: Seen, config: RCConfig, seed: int) -> 
     )
 
 
-def training_run(case: Case, config: RCConfig, most: int | None, shown: Sequence[int]) -> dict[str, Any]:
-    """Train on at most `most` graphs; keep the masks at the epochs `shown` (0: before the first) and at the end."""
+def training_run(case: Case, config: RCConfig, shown: Sequence[int]) -> dict[str, Any]:
+    """Train as `fit` does; keep the masks at the epochs `shown` (0: before the first) and at the end."""
     if case.within:
         raise RCExplainerError(f"the training diagram is of a graph set: {case.data.name} is a {case.data.task} set")
     split, seed = case.split, case.seed
     with split.scope:
         seen, held, tested = (Known.about(split, case.data.subset(part)) for part in ("train", "val", "test"))
         regions = find_regions(split, seen, config, seed)
-        parts = seen.some(torch.arange(len(seen))[:most]), held, tested
-        training, validation, watch = (Taught.of(part, part.nothing(), regions, config) for part in parts)
         generator = torch.Generator().manual_seed(seed)
+        limit = torch.randperm(len(seen), generator=generator)[: config.teacher_limit].sort().values
+        training, validation, watch = (taught(part, regions, config) for part in (seen.some(limit), held, tested))
         looks, epochs = zip(*watched(training, validation, watch, generator, seed), strict=True)
+    examples = _first_of_each(tested)
+    if not examples:
+        raise RCExplainerError(f"none of {len(tested)} held-out graphs is rightly predicted: train the network longer")
     plane = Plane.of(seen.embedding, regions.boundaries)
     return {
         "classes": list(case.data.class_names),
@@ -181,9 +192,7 @@ def training_run(case: Case, config: RCConfig, most: int | None, shown: Sequence
             for one in regions.regions
         ],
         "epochs": [_epoch_row(one, watch) | _terms(epoch) for one, epoch in zip(looks, epochs, strict=True)],
-        "examples": [
-            _example(place, looks, watch, plane, {*shown, len(looks) - 1}) for place in _first_of_each(tested)
-        ],
+        "examples": [_example(place, looks, watch, plane, {*shown, len(looks) - 1}) for place in examples],
     }
 
 

@@ -144,11 +144,13 @@ def _explanations(settings: dict[str, Any]) -> dict[Job, dict[str, Any]]:
 
 def _training(settings: dict[str, Any]) -> dict[Job, dict[str, Any]]:
     """One training of one network's explainer."""
-    dataset, model, seed = (settings[name] for name in ("dataset", "model", "seed"))
-    most, shown = settings.get("most"), settings["shown"]
-    job = training_job(dataset, model, seed, settings=settings["settings"], most=most, shown=shown)
+    dataset, model, seed, preset, shown = (settings[name] for name in ("dataset", "model", "seed", "preset", "shown"))
+    own = settings["settings"] | settings.get("fewer", {})
     tags = {"dataset": dataset, "model": model}
-    return {network_job(dataset, model, seed): {**tags, "network": True}, job: tags}
+    return {
+        network_job(dataset, model, seed): {**tags, "network": True},
+        training_job(dataset, model, seed, preset=preset, settings=own, shown=shown): tags,
+    }
 
 
 def _undrawn(settings: dict[str, Any], found: Found) -> list[Drawn]:

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rcexplainer.config import make_config
+from rcexplainer.config import RCConfig, make_config
 from rcexplainer.datasets import task_of
 from rcexplainer.experiments.accuracy import training_settings
 from rcexplainer.experiments.case_study import SETTINGS, case_study
@@ -80,13 +80,13 @@ def training_job(
     model: str,
     seed: int,
     *,
+    preset: str = "default",
     settings: Mapping[str, Any] | None = None,
-    most: int | None = None,
     shown: Sequence[int] = (0,),
 ) -> Job:
-    fields = asdict(make_config("default", dict(settings or {}), task_of(dataset)))
-    inputs = {"dataset": dataset, "model": model, "seed": seed, "settings": dict(settings or {}), "fields": fields}
-    return Job("training", {**inputs, "most": most, "shown": list(shown)}, f"{dataset}-{model}-{seed}")
+    fields = asdict(make_config(preset, dict(settings or {}), task_of(dataset)))
+    inputs = {"dataset": dataset, "model": model, "seed": seed, "fields": fields, "shown": list(shown)}
+    return Job("training", inputs, f"{dataset}-{model}-{seed}")
 
 
 def _network(
@@ -131,17 +131,10 @@ def _explain(
 
 
 def _training(
-    networks: Path,
-    dataset: str,
-    model: str,
-    seed: int,
-    settings: dict[str, Any],
-    fields: dict[str, Any],
-    most: int | None,
-    shown: list[int],
+    networks: Path, dataset: str, model: str, seed: int, fields: dict[str, Any], shown: list[int]
 ) -> dict[str, Any]:
     case = Case.of(dataset, model, seed, keep=networks, progress=False)
-    return training_run(case, make_config("default", settings, task_of(dataset)), most, shown)
+    return training_run(case, RCConfig(**fields), shown)
 
 
 KINDS: dict[str, Callable[..., dict[str, Any]]] = {
