@@ -337,7 +337,8 @@ def reproduce(
     entry: Annotated[
         str,
         typer.Argument(
-            help="datasets, fidelity, robustness, time, nodes, boundaries, lambda, case-study, ablation, or all."
+            help="datasets, fidelity, robustness, time, nodes, boundaries, lambda, case-study, ablation, qualitative, "
+            "training, or all."
         ),
     ],
     profile: Annotated[str, typer.Option(help="quick: minutes; standard: hours, 3 seeds; paper: 10 seeds.")] = "quick",
@@ -346,7 +347,7 @@ def reproduce(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Run the paper's tables again, beside what the paper says; a run that was killed goes on."""
+    """Run the paper's tables and figures again, beside what the paper says; a run that was killed goes on."""
     from rcexplainer.experiments.reproduce.reproduce import reproduce as run
 
     result = run(entry, profile, out, workers=jobs, progress=not quiet)
@@ -426,7 +427,8 @@ def _show_tables(document: Any, tables: list[tuple[list[dict[str, Any]], str]], 
     for place, (rows, caption) in enumerate(tables):
         if place:
             console.print()
-        console.print(_table(rows))
+        if rows:
+            console.print(_table(rows))
         console.print(f"\n{caption}", style="dim", highlight=False, markup=False)
 
 

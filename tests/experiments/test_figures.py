@@ -77,9 +77,9 @@ def test_robustness_has_a_figure_for_every_k_of_edges_and_nodes() -> None:
         "robustness",
         "robustness-k4",
         "robustness-k12",
-        "robustness-nodes-k8",
         "robustness-nodes-k2",
         "robustness-nodes-k4",
+        "robustness-nodes-k8",
     ]
     (axes,) = drawn[0].figure.axes
     ours = lines(axes)["RCExplainer"]

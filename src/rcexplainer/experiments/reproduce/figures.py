@@ -81,6 +81,7 @@ class Noisy:
     ending: str
     axis: str
     caption: str
+    first: int  # the k that is shown first
 
     def reader(self, k: int, percent: Sequence[float]) -> Callable[[Result], Values]:
         """What a result has of it at every noise level; None where it was not measured."""
@@ -97,8 +98,10 @@ class Noisy:
 
 
 NOISY = (
-    Noisy("auc", "k", "k", "AUC", "AUC of the noisy graph's scores against the clean graph's top {k} edges"),
-    Noisy("node_accuracy", "node_k", "nodes-k", "node accuracy", "Share of the clean graph's top {k} nodes that stay"),
+    Noisy("auc", "k", "k", "AUC", "AUC of the noisy graph's scores against the clean graph's top {k} edges", 8),
+    Noisy(
+        "node_accuracy", "node_k", "nodes-k", "node accuracy", "Share of the clean graph's top {k} nodes that stay", 2
+    ),
 )
 
 
@@ -129,8 +132,8 @@ def robustness(settings: Settings, found: Found) -> list[Drawn]:
     made: list[Drawn] = []
     for kind in NOISY:
         known = {k for one in robust for k in one[kind.places]}
-        for k in sorted(known, key=lambda k: (k != 8, k)):  # the paper's own figure first
-            first = kind.field == "auc" and k == 8
+        for k in sorted(known, key=lambda k: (k != kind.first, k)):
+            first = kind.field == "auc" and k == kind.first
             made += _methods(
                 "robustness" if first else f"robustness-{kind.ending}{k}",
                 f"{kind.caption.format(k=k)}, ↑. {BANDS}",
@@ -231,14 +234,11 @@ def ablation(settings: Settings, found: Found) -> list[Drawn]:
     models = list(dict.fromkeys(model for _, model in groups))
     variants = _union(groups.values())
     pens = (Pen("#0072B2", "o"), Pen("#D55E00", "s", hollow=True), *PENS[2:])[: len(models)]
-    figure, axes = panels(len(datasets), 2, 3.6, 0.8 + 0.22 * len(variants), sharey=True)
+    measures = [(f"Σ fidelity, {column(SPARSITIES[0])} to {column(SPARSITIES[-1])} ↑", _sum)]
+    measures += [(f"AUC at {100 * level:.0f} % noise ↑", _first_auc) for level in settings.get("noise", ())[:1]]
+    figure, axes = panels(len(datasets), len(measures), 3.6, 0.8 + 0.22 * len(variants), sharey=True)
     for row, dataset in enumerate(datasets):
-        for place, (title, value) in enumerate(
-            (
-                (f"Σ fidelity, {column(SPARSITIES[0])} to {column(SPARSITIES[-1])} ↑", _sum),
-                (f"AUC at {100 * settings['noise'][0]:.0f} % noise ↑" if settings["noise"] else "", _first_auc),
-            )
-        ):
+        for place, (title, value) in enumerate(measures):
             levels = []
             for name in variants:
                 bands = [_band(map(value, groups.get((dataset, model), {}).get(name, ()))) for model in models]

@@ -68,7 +68,6 @@ figcaption { color: var(--soft); font-size: .875rem; max-width: 46rem; margin-to
   .scroll { overflow: visible; }
   table { font-size: 7.5pt; }
   th, td { padding: .12rem .35rem; }
-  section { break-before: page; }
   figure, tr { break-inside: avoid; }
   h2, h3, summary, thead { break-after: avoid; }
   a { color: inherit; text-decoration: none; }

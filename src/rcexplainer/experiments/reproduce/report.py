@@ -22,6 +22,7 @@ from rcexplainer.files import write_whole
 NAME = "report.html"
 TITLE = "RCExplainer: the paper's tables and figures, run again"
 WORDS = {True: "✓ reached", False: "✗ not reached", None: "– open"}
+TOO_SMALL = "The profile {} shows that everything runs, and is too small to judge by"
 CLASSES = {True: "yes", False: "no", None: "open"}
 
 
@@ -55,8 +56,9 @@ class Report:
 
     def caption(self) -> str:
         reached, missed, undecided = counts(self.verdicts)
+        judged = f"{reached} reached, {missed} not reached, {undecided} open"
         skipped = f"; {len(self.broken)} files could not be read" if self.broken else ""
-        return f"{reached} reached, {missed} not reached, {undecided} open; the page is {self.page}{skipped}"
+        return f"{judged if self.verdicts else TOO_SMALL.format(self.profile)}; the page is {self.page}{skipped}"
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -124,7 +126,7 @@ def _body(kept: Kept, judged: Sequence[Verdict]) -> Iterator[str]:
 def _summary(kept: Kept, judged: Sequence[Verdict]) -> Iterator[str]:
     yield tag("h3", "What it must show")
     if not judged:
-        yield tag("p", text(f"The profile {kept.profile} shows that everything runs; it is too small to decide this."))
+        yield tag("p", text(f"{TOO_SMALL.format(kept.profile)}."))
         return
     named = zip(("yes", "no", "open"), counts(judged), ("reached", "not reached", "open"), strict=True)
     shown = (tag("li", tag("b", str(count)), text(word), class_=name) for name, count, word in named)
