@@ -138,3 +138,16 @@ def test_table_and_figure(nodes: Case) -> None:
     pytest.importorskip("matplotlib")
     (drawn,) = qualitative_figure({}, found)
     assert [axes.get_title().splitlines()[0] for axes in drawn.figure.axes] == ["tree-cycles", "random"]
+
+
+def test_small_instances_are_kept_whole_and_large_ones_in_part(nodes: Case, monkeypatch) -> None:
+    place = chosen_place(nodes)
+    one = explained(nodes, place)
+    whole = described(nodes, place, one)
+    assert len(whole["nodes"]) == whole["of"]["nodes"]
+    assert len(whole["edges"]) == whole["of"]["edges"]
+    monkeypatch.setattr(module, "WHOLE", 3)
+    monkeypatch.setattr(module, "PART", 0)
+    perfect = described(nodes, place, replace(one, scores=motif_edges(one).float()))
+    assert len(perfect["nodes"]) == 6  # the hexagon, with the node that is asked about
+    assert all(perfect["motif"])

@@ -27,7 +27,8 @@ from rcexplainer.gnn import delete_edges
 from rcexplainer.metrics.motif import motif_edges
 from rcexplainer.viz.grids import Shown, explanation_grid
 
-LARGE = 24  # nodes of a drawing, if the motif and the chosen edges do not need more
+WHOLE = 60  # nodes of an instance that is drawn whole
+PART = 24  # nodes of what is drawn of a larger one, if the motif and the chosen edges do not need more
 DIGITS = 4
 
 
@@ -66,7 +67,9 @@ def described(case: Case, place: int, one: Explanation) -> dict[str, Any]:
     left = [delete_edges(one.instance, one.within(units.to_edges(gone, False))) for gone in (top, own)]
     after, without_motif = predictions(case.split, left).tolist()
     roots = [] if one.index is None else [one.index] if isinstance(one.index, int) else list(one.index)
-    nodes = near(units.pair, [*roots, *units.pair[:, own | top].flatten().tolist()], LARGE)
+    everything = len(units.pair.unique())
+    most = everything if everything <= WHOLE else PART
+    nodes = near(units.pair, [*roots, *units.pair[:, own | top].flatten().tolist()], most)
     inside = torch.isin(units.pair, torch.tensor(nodes)).all(0)
     return {
         "place": place,
@@ -79,7 +82,7 @@ def described(case: Case, place: int, one: Explanation) -> dict[str, Any]:
         "roots": roots,
         "nodes": nodes,
         "labels": _names(case, one, nodes),
-        "of": {"nodes": len(units.pair.unique()), "edges": len(units)},
+        "of": {"nodes": everything, "edges": len(units)},
         "edges": units.pair[:, inside].t().tolist(),
         "motif": own[inside].tolist(),
         "chosen": top[inside].tolist(),
@@ -195,8 +198,8 @@ def qualitative_figure(settings: Settings, found: Found) -> list[Drawn]:
         return []
     caption = (
         "Explanations of one instance of each dataset, the first held-out one that is rightly predicted and has a "
-        "motif. Black: a method's top k edges, k being the size of the motif; the motif has a blue band. Of large "
-        "computation graphs the part around both is drawn."
+        "motif. Black: a method's top k edges, k being the size of the motif as far as it lies in the computation "
+        "graph; the motif has a blue band. Of large computation graphs the part around both is drawn."
     )
     return [Drawn("qualitative", caption, explanation_grid(cells))]
 
