@@ -85,7 +85,7 @@ def draw_terms(axes: Any, epochs: Sequence[dict[str, Any]]) -> None:
         if any(values):
             shade, style = str(round(0.18 * place, 2)), STYLES[place % len(STYLES)]
             axes.plot([row["epoch"] for row in trained], values, color=shade, linestyle=style, label=name)
-    axes.set_ylim(0, 1.35 * axes.get_ylim()[1])  # room for the legend
+    axes.set_ylim(0, 1.5 * axes.get_ylim()[1])  # room for the legend
     _plain(axes, "loss terms, training graphs")
 
 
@@ -154,6 +154,7 @@ def _darker(colour: str) -> tuple[float, ...]:
 def _plain(axes: Any, title: str) -> None:
     axes.set_title(title, fontsize=9)
     axes.set_xlabel("epoch", fontsize=9)
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.tick_params(labelsize=8)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(fontsize=8, frameon=False, ncols=2, loc="upper right", bbox_to_anchor=(1.0, 1.02))
