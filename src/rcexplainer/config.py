@@ -52,9 +52,10 @@ class RCConfig:
     teacher_candidates: int = 64  # units of an instance among which it chooses: those that do most on their own
     teacher_limit: int = 4000  # instances the search is run on, at most
     teacher_tolerance: float = 0.01  # outside the region, units this close in probability go by their own effect
-    weight_outcome: float = 5.0  # of what deleting explanations drawn from the network's ranking really does
-    outcome_draws: int = 4  # explanations of an instance that are drawn in a step, to be compared with each other
-    noise: float = 0.15  # the network reads copies with up to this share of edges and features changed
+    weight_outcome: float = 10.0  # of what deleting explanations drawn from the network's ranking really does
+    outcome_draws: int = 3  # explanations of an instance that are drawn in a step, to be compared with each other
+    noise: float = 0.3  # noisy copies have up to this share of edges and features changed; the paper: none
+    weight_stable: float = 10.0  # of the same edges at the top in noisy copies; 0: all else is learnt from the copies
 
     # Training
     epochs: int = 100  # the paper: 600
@@ -135,6 +136,7 @@ _PAPER = RCConfig(
     weight_effect=0.0,
     weight_outcome=0.0,
     noise=0.0,
+    weight_stable=0.0,
     epochs=600,
     lr=0.001,
     decay="none",
@@ -175,6 +177,7 @@ _NODES: dict[str, dict[str, Any]] = {
         "weight_effect": 0.0,
         "weight_outcome": 0.0,
         "noise": 0.0,
+        "weight_stable": 0.0,
         "lr": 0.002,  # faster, the gates saturate with every edge kept before the size counts
         "batch_size": 64,
     },

@@ -25,12 +25,14 @@ from rcexplainer.core.objectives import (
     follow_order,
     leave_region,
     seek_outcomes,
+    stay_put,
     together,
 )
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.segments import gather_ranges, owners
+from rcexplainer.core.stability import Copied, same_units
 from rcexplainer.core.training import DECAYS, Epoch, Schedule, Training
-from rcexplainer.core.units import Units
+from rcexplainer.core.units import Units, find_units
 from rcexplainer.fitted import make_net, shown_logits, unit_logits
 from rcexplainer.gnn.instances import node_inputs
 from rcexplainer.gnn.masking import delete_edges
@@ -41,6 +43,7 @@ from rcexplainer.resuming import FitFile
 
 log = logging.getLogger(__name__)
 
+STABLE = 8  # of how many edges at the top of a ranking it is asked that they stay there, as in the paper's measure
 SAMPLE = 512  # instances on which the inputs of the network are standardised
 Read = Callable[[Data, Units, torch.Generator], Data]  # the copy of a batch that the network reads
 
@@ -65,6 +68,8 @@ def make_objective(config: RCConfig) -> Objective:
         parts.append(follow_effects(config.weight_effect, config.effect_temperature))
     if config.weight_outcome:
         parts.append(seek_outcomes(config.weight_outcome, config.outcome_draws))
+    if config.weight_stable and config.noise:
+        parts.append(stay_put(config.weight_stable, STABLE))
     return together(parts)
 
 
@@ -82,6 +87,7 @@ def safer(config: RCConfig) -> list[RCConfig]:
         weight_effect=0.0,
         weight_outcome=0.0,
         noise=0.0,
+        weight_stable=0.0,
         lr=min(config.lr, 1e-3),
     )
     return list(dict.fromkeys([config, gentle, taught]))
@@ -128,10 +134,15 @@ class Taught:
         batch, _ = self.known.instances[self.known.instances.everything]
         return batch.x.unique(dim=0) if isinstance(batch.x, Tensor) else self.known.embedding[:0]
 
+    @cached_property
+    def copies(self) -> Read:
+        """Noisy copies, where the settings ask for them."""
+        return noisy(self.config.noise, self.rows) if self.config.noise else as_it_is
+
     @property
     def reading(self) -> Read:
-        """What the network reads in training: noisy copies, where the settings ask for them."""
-        return noisy(self.config.noise, self.rows) if self.config.noise else as_it_is
+        """What all but `stay_put` is learnt from: the copies too, unless that is there for them."""
+        return as_it_is if self.config.weight_stable else self.copies
 
     @cached_property
     def clean(self) -> Tensor:
@@ -144,6 +155,13 @@ class Taught:
         batch, units = known.instances[ids]
         copies = read(batch, units, generator)
         logits = unit_logits(net, split.run(copies), copies, units, self.question[ids], self.config)
+
+        def copied() -> Copied:
+            other = self.copies(batch, units, generator)
+            nodes = int(other.num_nodes or 0)
+            own = find_units(other.edge_index, nodes, batch.batch, len(ids), other.get("edge_fixed"))
+            heard = unit_logits(net, split.run(other), other, own, self.question[ids], self.config)
+            return Copied(heard, own.owner, same_units(units.pair, own.pair, nodes))
 
         def inside(mask: Tensor) -> Tensor:
             return self.regions.margins(split.run(batch, units.to_edges(mask, 1.0)).embedding, self.region[ids])
@@ -161,7 +179,18 @@ class Taught:
         rows, _ = gather_ranges(known.instances.units.ptr[ids], known.instances.units.ptr[ids + 1])
         order, effect = self.lesson.order[ids], self.lesson.effect[rows]
         return Step(
-            logits, units.ptr, units.owner, self.clean[ids], inside, log_p, outcome, order, effect, progress, generator
+            logits=logits,
+            ptr=units.ptr,
+            owner=units.owner,
+            clean=self.clean[ids],
+            inside=inside,
+            log_p=log_p,
+            outcome=outcome,
+            copied=copied,
+            order=order,
+            effect=effect,
+            progress=progress,
+            generator=generator,
         )
 
     @torch.no_grad()

@@ -13,12 +13,16 @@ from rcexplainer.core.objectives import (
     follow_order,
     leave_region,
     seek_outcomes,
+    stay_put,
     together,
 )
+from rcexplainer.core.stability import Copied, stability_loss
 from rcexplainer.core.teacher import effect_loss, order_loss
 
 PTR, OWNER = torch.tensor([0, 2, 5]), torch.tensor([0, 0, 1, 1, 1])
 CLEAN = torch.tensor([[1.0, 2.0], [0.5, math.inf]])
+HEARD = torch.tensor([0.1, 0.2, 0.3, 0.4, 0.5], requires_grad=True)
+COPIED = Copied(HEARD, OWNER, torch.arange(5))
 
 
 def moved(mask: Tensor) -> Tensor:
@@ -41,7 +45,20 @@ def step(progress: float = 1.0) -> Step:
     logits = torch.tensor([0.3, -0.2, 1.0, 0.0, -1.0], requires_grad=True)
     order = torch.tensor([[1, 0], [2, -1]])
     effect = torch.tensor([0.1, 0.5, 0.0, 0.2, 0.3])
-    return Step(logits, PTR, OWNER, CLEAN, moved, sure, gone, order, effect, progress, torch.Generator().manual_seed(0))
+    return Step(
+        logits=logits,
+        ptr=PTR,
+        owner=OWNER,
+        clean=CLEAN,
+        inside=moved,
+        log_p=sure,
+        outcome=gone,
+        copied=lambda: COPIED,
+        order=order,
+        effect=effect,
+        progress=progress,
+        generator=torch.Generator().manual_seed(0),
+    )
 
 
 def literal(values: list[float], owner: list[int], weights: tuple[float, float, float, float], grown: float) -> float:
@@ -86,14 +103,18 @@ def test_objectives_add_up_and_reach_the_network() -> None:
     now = step()
     parts = [leave_region(sigmoid, 1.0, 0.5, 0.0, 0.0), follow_order(2.0), follow_effects(3.0, 0.1)]
     parts.append(seek_outcomes(4.0, 8))
+    parts.append(stay_put(5.0, 2))
     terms = together(parts)(now)
-    assert list(terms) == ["same", "opposite", "sparse", "discrete", "order", "effect", "outcome"]
+    assert list(terms) == ["same", "opposite", "sparse", "discrete", "order", "effect", "outcome", "stable"]
     assert -4 * 0.6 <= terms["outcome"].item() <= -4 * 0.1  # one unit of each instance is gone
     assert terms["order"].item() == pytest.approx(
         2 * order_loss(now.logits, now.ptr, now.owner, now.order).mean().item()
     )
     effect = effect_loss(now.logits, now.owner, 2, now.effect, 0.1)
     assert terms["effect"].item() == pytest.approx(3 * effect.mean().item())
+    stable = stability_loss(now.logits, now.ptr, now.owner, COPIED, 2)
+    assert terms["stable"].item() == pytest.approx(5 * stable.mean().item())
+    assert torch.autograd.grad(terms["stable"], HEARD, retain_graph=True)[0].abs().sum() > 0
     for name in ("same", "opposite", "order", "effect", "outcome"):
         (gradient,) = torch.autograd.grad(terms[name], now.logits, retain_graph=True)
         assert gradient.abs().sum() > 0, name

@@ -1,13 +1,16 @@
 """Reproducing: what is done is not done twice, one failure costs nothing else, every entry runs at toy size."""
 
 import json
+import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.experiments import inventory, running
+from rcexplainer.experiments.methods import METHODS
 from rcexplainer.experiments.reproduce import entries
 from rcexplainer.experiments.reproduce import reproduce as module
 from rcexplainer.experiments.reproduce.entries import ENTRIES, PROFILES, plan, settings_of
@@ -84,6 +87,24 @@ def doubled(job: Job, networks: Path) -> dict[str, int]:
     return {"twice": 2 * job.inputs["number"]}
 
 
+def deadly(job: Job, networks: Path) -> dict[str, int]:
+    """Job 1 kills its process whenever it is tried, job 2 the first time."""
+    number = job.inputs["number"]
+    networks.mkdir(exist_ok=True)
+    tried = networks / f"tried-{number}"
+    if number == 1 or (number == 2 and not tried.exists()):
+        tried.touch()
+        os._exit(1)
+    return doubled(job, networks)
+
+
+def test_a_killed_process_takes_nothing_with_it_but_its_own_job(tmp_path) -> None:
+    store = Store(tmp_path)
+    (failed,) = run_jobs(JOBS, store, deadly, workers=2, progress=False)
+    assert (failed.job, "was killed" in failed.error) == (JOBS[1], True)
+    assert [store.get(job) for job in JOBS] == [{"twice": 0}, None, {"twice": 4}]
+
+
 def test_a_full_disk_loses_nothing_that_was_written(tmp_path, monkeypatch) -> None:
     store = Store(tmp_path)
     run(store, counting([1]), JOBS[:1])
@@ -119,6 +140,15 @@ def test_fidelity_robustness_and_time_share_their_measurements() -> None:
     fidelity, robustness = (set(plan(name, "standard").jobs) for name in ("fidelity", "robustness"))
     assert fidelity == robustness
     assert set(plan("time", "standard").jobs) < fidelity
+
+
+def test_a_method_made_otherwise_is_another_job(monkeypatch) -> None:
+    before = measure_job("ba-2motifs", "paper", 0, "gnnexplainer")
+    assert measure_job("ba-2motifs", "paper", 0, "gnnexplainer").digest == before.digest
+    monkeypatch.setitem(
+        METHODS, "gnnexplainer", replace(METHODS["gnnexplainer"], settings=lambda seed, within: {"lr": 9})
+    )
+    assert measure_job("ba-2motifs", "paper", 0, "gnnexplainer").digest != before.digest
 
 
 def test_a_changed_preset_is_another_job(monkeypatch) -> None:

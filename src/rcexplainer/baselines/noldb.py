@@ -36,8 +36,11 @@ class NoLDB(RCExplainer):
                 "NoLDB asks what makes the predicted class and not any other: it has no target_class"
             )
         # A collapse is reported: what RCExplainer would try next is boundaries, and then a search.
-        alone = {"weight_order": 0.0, "weight_effect": 0.0, "weight_outcome": 0.0, "on_collapse": "report"}
+        others = dict.fromkeys(("weight_order", "weight_effect", "weight_outcome", "weight_stable"), 0.0)
+        alone = {**others, "on_collapse": "report"}
         own = {"weight_regions": 1.0, "lr": 0.002} if preset == "default" else {}
+        if preset == "default" and task == "graph":
+            own["noise"] = 0.15  # it reads noisy copies
         super().__init__(task, preset=preset, **(own | settings | alone))
         self.eta = eta
 

@@ -5,6 +5,7 @@
     follow_order    the order in which a search against the region's boundaries deleted the units
     follow_effects  what each unit does on its own
     seek_outcomes   what deleting explanations drawn from the network's own ranking really leads to
+    stay_put        the top of a noisy copy's ranking should be the top of the graph's own
 
 Every objective gives the mean over the instances. How logits become masks is a gate passed in.
 """
@@ -18,6 +19,7 @@ from torch import Tensor
 from rcexplainer.core.gates import Gate
 from rcexplainer.core.losses import SIDES, Side, confident, discrete, doubtful, sparse
 from rcexplainer.core.outcomes import Outcome, outcome_loss
+from rcexplainer.core.stability import Copied, stability_loss
 from rcexplainer.core.teacher import effect_loss, order_loss
 
 Terms = dict[str, Tensor]
@@ -34,6 +36,7 @@ class Step:
     inside: Callable[[Tensor], Tensor]  # a mask [units] → B(φ_gc(G weighed by it)) [n, P]
     log_p: Callable[[Tensor], Tensor]  # a mask [units] → log P(c | G weighed by it) [n], c the predicted class
     outcome: Outcome  # units [units] that are really gone → 1 − P(c | G without them) [n]
+    copied: Callable[[], Copied]  # what the network says of noisy copies
     order: Tensor  # π [n, K]
     effect: Tensor  # e [units]
     progress: float  # share of the training that is done
@@ -134,6 +137,15 @@ def seek_outcomes(weight: float, draws: int) -> Objective:
     def objective(step: Step) -> Terms:
         loss = outcome_loss(step.logits, step.ptr, step.owner, step.outcome, draws, step.generator)
         return {"outcome": weight * loss.mean()}
+
+    return objective
+
+
+def stay_put(weight: float, k: int) -> Objective:
+    """The same top k in noisy copies."""
+
+    def objective(step: Step) -> Terms:
+        return {"stable": weight * stability_loss(step.logits, step.ptr, step.owner, step.copied(), k).mean()}
 
     return objective
 

@@ -40,6 +40,8 @@ SETTINGS = {
     "weight_outcome": 0.0,
     "weight_effect": 10.0,
     "effect_temperature": 0.3,
+    "noise": 0.15,
+    "weight_stable": 0.0,
     "teacher_limit": 600,
     "epochs": 50,
 }

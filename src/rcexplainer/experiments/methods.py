@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Any
 
 from rcexplainer import baselines
 from rcexplainer.errors import RCExplainerError
@@ -17,13 +18,15 @@ SAMPLE = 50  # instances for a method that searches or optimises anew for each
 
 @dataclass(frozen=True)
 class Entry:
-    """`fit(case, progress)`; `most`: of how many instances it is asked at most."""
+    """`fit(case, progress)`; `most`: of how many instances it is asked at most; `settings(seed, within a graph)`: what
+    it is made with, beside the settings that RCExplainer is given."""
 
     fit: Callable[[Case, bool], FittedExplainer]
     most: int | None = None
+    settings: Callable[[int, bool], dict[str, Any]] = lambda seed, within: {}
 
 
-def _ours(make: Callable[..., RCExplainer]) -> Callable[[Case, bool], FittedExplainer]:
+def _ours(make: Callable[..., RCExplainer]) -> Entry:
     def fit(case: Case, progress: bool) -> FittedExplainer:
         explainer = make(task=case.data.task, preset=case.preset, **case.settings)
         return explainer.fit(
@@ -36,12 +39,12 @@ def _ours(make: Callable[..., RCExplainer]) -> Callable[[Case, bool], FittedExpl
             progress=progress,
         )
 
-    return fit
+    return Entry(fit)
 
 
-def _other(make: Callable[[Case], baselines.Method]) -> Callable[[Case, bool], FittedExplainer]:
+def _other(make: Callable[[int, bool], baselines.Method], most: int | None = None) -> Entry:
     def fit(case: Case, progress: bool) -> FittedExplainer:
-        return make(case).fit(
+        return make(case.seed, case.within).fit(
             case.model,
             case.training,
             task=case.data.task,
@@ -52,36 +55,36 @@ def _other(make: Callable[[Case], baselines.Method]) -> Callable[[Case, bool], F
             progress=progress,
         )
 
-    return fit
+    return Entry(fit, most, lambda seed, within: vars(make(seed, within)))
 
 
-def _greedy(case: Case) -> baselines.Method:
-    return baselines.GreedyDeletion(DEPTH, candidates=LARGE if case.within else None)
+def _greedy(seed: int, within: bool) -> baselines.Method:
+    return baselines.GreedyDeletion(DEPTH, candidates=LARGE if within else None)
 
 
-def _subgraphx(case: Case) -> baselines.Method:
+def _subgraphx(seed: int, within: bool) -> baselines.Method:
     """With the defaults a node of BA-Shapes would take minutes: within a large graph it searches less."""
-    if case.within:
-        return baselines.SubgraphX(rollouts=2, samples=5, seed=case.seed)
-    return baselines.SubgraphX(seed=case.seed)
+    if within:
+        return baselines.SubgraphX(rollouts=2, samples=5, seed=seed)
+    return baselines.SubgraphX(seed=seed)
 
 
 METHODS: dict[str, Entry] = {
-    "rcexplainer": Entry(_ours(RCExplainer)),
-    "rcexplainer-noldb": Entry(_ours(lambda **how: baselines.NoLDB(**how))),
-    "gnnexplainer": Entry(_other(lambda case: baselines.GNNExplainer(seed=case.seed))),
-    "pgexplainer": Entry(_other(lambda case: baselines.PGExplainer())),
-    "pgmexplainer": Entry(_other(lambda case: baselines.PGMExplainer(seed=case.seed)), SAMPLE),
-    "subgraphx": Entry(_other(_subgraphx), 20),
-    "cfgnnexplainer": Entry(_other(lambda case: baselines.CFGNNExplainer()), 2 * SAMPLE),
-    "cf2": Entry(_other(lambda case: baselines.CF2()), 2 * SAMPLE),
-    "gradient": Entry(_other(lambda case: baselines.Gradient())),
-    "gradcam": Entry(_other(lambda case: baselines.GradCAM())),
-    "integrated-gradients": Entry(_other(lambda case: baselines.IntegratedGradients())),
-    "attention": Entry(_other(lambda case: baselines.Attention())),
-    "occlusion": Entry(_other(lambda case: baselines.Occlusion())),
-    "greedy": Entry(_other(_greedy), 4 * SAMPLE),
-    "random": Entry(_other(lambda case: baselines.Random(case.seed))),
+    "rcexplainer": _ours(RCExplainer),
+    "rcexplainer-noldb": _ours(lambda **how: baselines.NoLDB(**how)),
+    "gnnexplainer": _other(lambda seed, within: baselines.GNNExplainer(seed=seed)),
+    "pgexplainer": _other(lambda seed, within: baselines.PGExplainer()),
+    "pgmexplainer": _other(lambda seed, within: baselines.PGMExplainer(seed=seed), SAMPLE),
+    "subgraphx": _other(_subgraphx, 20),
+    "cfgnnexplainer": _other(lambda seed, within: baselines.CFGNNExplainer(), 2 * SAMPLE),
+    "cf2": _other(lambda seed, within: baselines.CF2(), 2 * SAMPLE),
+    "gradient": _other(lambda seed, within: baselines.Gradient()),
+    "gradcam": _other(lambda seed, within: baselines.GradCAM()),
+    "integrated-gradients": _other(lambda seed, within: baselines.IntegratedGradients()),
+    "attention": _other(lambda seed, within: baselines.Attention()),
+    "occlusion": _other(lambda seed, within: baselines.Occlusion()),
+    "greedy": _other(_greedy, 4 * SAMPLE),
+    "random": _other(lambda seed, within: baselines.Random(seed)),
 }
 ALWAYS = ("occlusion", "greedy", "random")  # the reference and the floor: in every table
 

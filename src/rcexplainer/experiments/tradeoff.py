@@ -25,23 +25,32 @@ from rcexplainer.metrics import fidelity, robustness
 WITHIN = 0.02
 DEPTH = 0.3
 NOISE, K, NOISY = 0.1, 8, 100
-# The ideas: a search as teacher, what the network's own draws really lead to, the paper's losses on any-budget masks.
+# The ideas: a search as teacher, what the network's own draws really lead to, the paper's losses on any-budget masks, a
+# student that reads noisy copies, and one that reads the graphs and is asked for the same top edges in noisy copies.
 TEACHER: dict[str, Any] = {"weight_outcome": 0.0}
 DRAWS: dict[str, Any] = {"weight_order": 0.0, "weight_effect": 0.0}
-MASKS: dict[str, Any] = {**TEACHER, **DRAWS, "weight_regions": 1.0}
+STUDENT: dict[str, Any] = {"weight_stable": 0.0}
+MASKS: dict[str, Any] = {**TEACHER, **DRAWS, **STUDENT, "weight_regions": 1.0}
 
 # Every idea with and without the others; what is not named is as in the preset.
 SETTINGS: dict[str, dict[str, Any]] = {
-    "default: teacher and own draws, noise 0.15": {},
-    **{f"teacher and own draws, noise {noise}": {"noise": noise} for noise in (0.0, 0.1, 0.3)},
-    "teacher and own draws, no neighbours": {"network": "factorised"},
-    "own draws, noise 0.15": DRAWS,
-    **{f"teacher, noise {noise}": {**TEACHER, "noise": noise} for noise in (0.0, 0.15, 0.3, 0.6)},
-    "order alone, noise 0.3": {**TEACHER, "weight_effect": 0.0, "noise": 0.3},
-    "own effects alone, noise 0.3": {**TEACHER, "weight_order": 0.0, "noise": 0.3},
+    "default: teacher, own draws, stable with weight 10": {},
+    **{
+        f"teacher, own draws, stable with weight {weight}": {"weight_stable": weight}
+        for weight in (3.0, 6.0, 15.0, 30.0)
+    },
+    "the same with weight 10, noise up to 0.5": {"noise": 0.5},
+    "the same with weight 10, no neighbours": {"network": "factorised"},
+    "teacher and own draws, no noise": {"noise": 0.0},
+    **{f"teacher and own draws, a student of noise {noise}": {**STUDENT, "noise": noise} for noise in (0.15, 0.3, 0.6)},
+    "own draws, stable with weight 10": DRAWS,
+    "teacher, stable with weight 2": {**TEACHER, "weight_stable": 2.0},
+    "teacher, a student of noise 0.3": {**TEACHER, **STUDENT},
+    "order alone, a student of noise 0.3": {**TEACHER, **STUDENT, "weight_effect": 0.0},
+    "own effects alone, a student of noise 0.3": {**TEACHER, **STUDENT, "weight_order": 0.0},
     "any-budget masks, no noise": {**MASKS, "noise": 0.0},
-    "any-budget masks, noise 0.3": {**MASKS, "noise": 0.3},
-    "teacher and any-budget masks, noise 0.15": {**TEACHER, "weight_regions": 1.0},
+    "any-budget masks, a student of noise 0.3": MASKS,
+    "teacher and any-budget masks, a student of noise 0.3": {**TEACHER, **STUDENT, "weight_regions": 1.0},
 }
 
 

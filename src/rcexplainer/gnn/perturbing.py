@@ -1,9 +1,10 @@
 """Noisy copies of a batch of graphs, for a student that reads them while its target stays the clean graph's.
 
-For each graph a level p ~ U(0, noise); then, each with probability p,
-    a node gets other features, one of the different `rows` there are (of one-hot features: any of them, as likely),
-    a unit is dropped (both directions),
-and p·|units| / 2 random pairs of the graph's own nodes are joined, with the attributes of random edges of the batch.
+The noise is that of the paper's measure of robustness. For each graph a level p ~ U(0, noise); then
+    a node gets other features with probability p: one of the different `rows` there are (of one-hot features: any of
+    them, as likely),
+    p·|units| random pairs of its nodes are set to edge or to non-edge, with probability ½ each: about p·|units| / 2 new
+    edges, with the attributes of random edges of the batch, and a unit is gone with probability p·|units| / (2·pairs).
 Nodes keep their places, so that the units of the clean graph still say which pairs of nodes are asked about.
 """
 
@@ -30,10 +31,12 @@ def noisy(noise: float, rows: Tensor) -> Callable[[Data, Units, torch.Generator]
             other = rows[_below(torch.full_like(batch.batch, len(rows)), generator, like)]
             swapped = uniform(len(batch.x), generator, like) < level[batch.batch]
             changed.x = torch.where(swapped.view(-1, *[1] * (other.dim() - 1)), other, batch.x)
-        kept = ~units.to_edges(uniform(len(units), generator, like) < level[units.owner], False)
+        size = batch.ptr.diff()
+        gone = level * units.counts / (size * (size - 1)).clamp_min(1)
+        kept = ~units.to_edges(uniform(len(units), generator, like) < gone[units.owner], False)
         added = (level * units.counts / 2).round().long()
         graph = torch.arange(len(added), device=added.device).repeat_interleave(added)
-        ends = [batch.ptr[graph] + _below(batch.ptr.diff()[graph], generator, like) for _ in range(2)]
+        ends = [batch.ptr[graph] + _below(size[graph], generator, like) for _ in range(2)]
         new = torch.stack(ends)[:, ends[0] != ends[1]]
         new = torch.cat([new, new.flip(0)], 1)
         donors = (uniform(new.size(1), generator, like) * batch.num_edges).long()

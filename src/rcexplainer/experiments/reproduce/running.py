@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -54,14 +55,36 @@ def _results(
         return
     # One thread each: small networks gain nothing from more, and processes would wait for each other.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    left = list(jobs)
+    # A process that is killed takes its whole pool with it, and nobody knows which job it was: all that was lost is
+    # tried once more together, and then one by one, so that only the job itself is left behind.
+    for _ in range(2):
+        lost: list[Job] = []
+        yield from _pooled(left, store, work, workers, lost)
+        left = lost
+    for job in left:
+        again: list[Job] = []
+        yield from _pooled([job], store, work, 1, again)
+        if again:
+            yield job, "its process was killed, each time it was tried: too little memory?", 0.0
+
+
+def _pooled(
+    jobs: Sequence[Job], store: Store, work: Work, workers: int, lost: list[Job]
+) -> Iterator[tuple[Job, dict[str, Any] | str, float]]:
+    """What is done in one pool of processes; what went down with it is added to `lost`."""
+    if not jobs:
+        return
     pool = ProcessPoolExecutor(min(workers, len(jobs)), mp_context=get_context("spawn"))
     try:
         waiting = {pool.submit(_timed, work, job, store.networks): job for job in jobs}
         for done in as_completed(waiting):
             try:
-                yield (waiting[done], *done.result())
-            except Exception as error:  # noqa: BLE001  a process was killed: what it took with it is tried when run again
-                yield waiting[done], f"{type(error).__name__}: {error}", 0.0
+                found = done.result()
+            except BrokenProcessPool:
+                lost.append(waiting[done])
+            else:
+                yield (waiting[done], *found)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)  # what is under way when something is wrong is not waited for
 

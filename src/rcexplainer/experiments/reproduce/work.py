@@ -19,6 +19,7 @@ from rcexplainer.experiments.case_study import SETTINGS, case_study
 from rcexplainer.experiments.cases import Case
 from rcexplainer.experiments.comparing import measure, uses_motif
 from rcexplainer.experiments.inventory import describe
+from rcexplainer.experiments.methods import METHODS
 from rcexplainer.experiments.reproduce.diagram import training_run
 from rcexplainer.experiments.reproduce.qualitative import explain_one
 from rcexplainer.experiments.reproduce.store import Job
@@ -26,6 +27,7 @@ from rcexplainer.gnn.models import MODELS
 from rcexplainer.gnn.training import DEFAULTS
 
 OWN = ("rcexplainer", "rcexplainer-noldb")  # methods that have our settings
+MEASURING = 2  # goes up when `measure` measures more, or otherwise: results of before are measured again
 
 
 def network_job(dataset: str, model: str, seed: int) -> Job:
@@ -47,7 +49,6 @@ def measure_job(
     k: Sequence[int] = (8,),
 ) -> Job:
     """Its inputs hold the settings field by field, so that a preset that changes is measured again."""
-    own = asdict(make_config(preset, dict(settings or {}), task_of(dataset))) if method in OWN else {}
     inputs = {
         "dataset": dataset,
         "model": model,
@@ -55,12 +56,20 @@ def measure_job(
         "method": method,
         "preset": preset,
         "settings": dict(settings or {}),
-        "fields": own,
+        "fields": _fields(dataset, seed, method, preset, settings),
         "most": most,
         "noise": list(noise),
         "k": list(k),
+        "measuring": MEASURING,
     }
     return Job("measure", inputs, f"{dataset}-{model}-{seed}-{method}")
+
+
+def _fields(dataset: str, seed: int, method: str, preset: str, settings: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What a method is made with, field by field."""
+    if method in OWN:
+        return asdict(make_config(preset, dict(settings or {}), task_of(dataset)))
+    return METHODS[method].settings(seed, task_of(dataset) != "graph")
 
 
 def case_job(seed: int, settings: Mapping[str, Any] | None = None) -> Job:
@@ -69,9 +78,8 @@ def case_job(seed: int, settings: Mapping[str, Any] | None = None) -> Job:
 
 
 def explain_job(dataset: str, model: str, seed: int, method: str, *, settings: Mapping[str, Any] | None = None) -> Job:
-    own = asdict(make_config("default", dict(settings or {}), task_of(dataset))) if method in OWN else {}
     inputs = {"dataset": dataset, "model": model, "seed": seed, "method": method}
-    inputs |= {"settings": dict(settings or {}), "fields": own}
+    inputs |= {"settings": dict(settings or {}), "fields": _fields(dataset, seed, method, "default", settings)}
     return Job("explain", inputs, f"{dataset}-{model}-{seed}-{method}")
 
 
@@ -108,6 +116,7 @@ def _measure(
     most: int | None,
     noise: list[float],
     k: list[int],
+    measuring: int,
 ) -> dict[str, Any]:
     case = Case.of(dataset, model, seed, preset=preset, settings=settings, keep=networks, progress=False)
     found = measure(case, method, noise=noise, k=k, most=most, progress=False)
