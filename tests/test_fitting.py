@@ -16,7 +16,7 @@ from rcexplainer.fitting import Taught, make_objective, safer
 from rcexplainer.gnn import TrainConfig, gnn_config, train_gnn
 
 EMPTY = {"weight_regions": 1.0, "weight_sparse": 100.0, "lr": 0.3}
-EMPTY |= {"weight_order": 0.0, "weight_effect": 0.0, "weight_outcome": 0.0}
+EMPTY |= dict.fromkeys(("weight_order", "weight_effect", "weight_outcome", "weight_stable"), 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +69,21 @@ def test_masks_of_the_paper_preset_are_cut_at_one_half(case) -> None:
 
 def test_all_terms_are_in_the_history(case) -> None:
     config = {"weight_regions": 1.0, "weight_outcome": 1.0, "network": "neighbours", "epochs": 2, "noise": 0.3}
-    fitted = RCExplainer(**config).fit(case.model, case.train, progress=False)
-    assert set(fitted.history[-1].terms) == {"same", "opposite", "sparse", "discrete", "order", "effect", "outcome"}
+    config["lr"] = 0.001
+    fitted = RCExplainer(**config, weight_stable=1.0).fit(case.model, case.train, progress=False)
+    terms = {"same", "opposite", "sparse", "discrete", "order", "effect", "outcome"}
+    assert set(fitted.history[-1].terms) == terms | {"stable"}
+    fitted = RCExplainer(**config, weight_stable=0.0).fit(case.model, case.train, progress=False)
+    assert set(fitted.history[-1].terms) == terms
+
+
+def test_of_several_trainings_the_one_with_the_lowest_validation_loss_is_kept(case) -> None:
+    def loss(restarts: int, seed: int) -> float:
+        explainer = RCExplainer(weight_outcome=0.0, weight_stable=0.0, epochs=3, restarts=restarts)
+        return min(epoch.val for epoch in explainer.fit(case.model, case.train, seed=seed, progress=False).history)
+
+    assert loss(3, 0) <= loss(1, 0)
+    assert loss(3, 0) < max(loss(1, 0), loss(3, 1))
 
 
 def test_an_objective_needs_something_to_train_on() -> None:

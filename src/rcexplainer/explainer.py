@@ -21,7 +21,7 @@ from rcexplainer.core.regions import Regions
 from rcexplainer.core.sampling import sample_boundaries
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.fitted import FittedRCExplainer, MaskScores
-from rcexplainer.fitting import Taught, make_objective, safer, train_network
+from rcexplainer.fitting import Taught, Trained, make_objective, safer, train_network
 from rcexplainer.gnn.calling import Forward, Task
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.outputs import OutputKind
@@ -187,18 +187,15 @@ class _Fitting:
                 self.taught(name, known, regions, attempt)
                 for name, known in (("search", self.training), ("validation search", self.held))
             )
-            trained = f"training {number}"
-            net, history, collapse = train_network(
-                training, held, self.objective(attempt), self.generator, self.seed, self.file, trained, self.progress
-            )
-            if collapse is None:
+            trained = self.best(training, held, attempt, f"training {number}")
+            if trained.collapse is None:
                 break
             rest = "; training goes on with safer settings" if attempt is not attempts[-1] else ""
-            log.warning("the mask network has collapsed: %s%s", collapse, rest)
+            log.warning("the mask network has collapsed: %s%s", trained.collapse, rest)
         graphs = self.training.instances.graphs
         return FittedRCExplainer(
             split=self.split,
-            scores=MaskScores(net, held.calibrate(net), attempt, held.conditioned),
+            scores=MaskScores(trained.net, held.calibrate(trained.net), attempt, held.conditioned),
             kind=Kind.of(graphs[0]),
             class_names=class_names,
             classes=frozenset(self.background.label.tolist()),
@@ -208,8 +205,25 @@ class _Fitting:
             regions=training.regions,
             targets=targets,
             probes=probe_graphs(graphs),
-            history=history,
+            history=trained.history,
         )
+
+    def best(self, training: Taught, held: Taught, config: RCConfig, name: str) -> Trained:
+        """Of several trainings the one with the lowest validation loss; one that collapsed only if all have."""
+        runs = [
+            train_network(
+                training,
+                held,
+                self.objective(config),
+                self.generator,
+                self.seed + start,
+                self.file,
+                f"{name}.{start}",
+                self.progress,
+            )
+            for start in range(config.restarts)
+        ]
+        return min(runs, key=lambda run: (run.collapse is not None, run.loss))
 
     def regions(self, config: RCConfig, target: int | None) -> Regions:
         """Boundaries of the head and the regions they bound (Eq. 1–5); towards a class, only those between it and

@@ -236,6 +236,20 @@ class Taught:
         return calibrate(logits, self.question, gain, self.questions)
 
 
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A mask network, what happened in its training, and how it failed if it did."""
+
+    net: EdgeMaskNet
+    history: tuple[Epoch, ...]
+    collapse: str | None
+
+    @property
+    def loss(self) -> float:
+        """The lowest validation loss."""
+        return min((epoch.val for epoch in self.history if isfinite(epoch.val)), default=inf)
+
+
 def train_network(
     training: Taught,
     held: Taught,
@@ -245,8 +259,8 @@ def train_network(
     file: FitFile,
     name: str,
     progress: bool,
-) -> tuple[EdgeMaskNet, tuple[Epoch, ...], str | None]:
-    """A mask network trained on some instances and stopped by others, what happened, and how it failed if it did."""
+) -> Trained:
+    """A mask network trained on some instances and stopped by others."""
     config, known = training.config, training.known
     with seeded(seed):
         batch, _ = known.instances[known.instances.everything[:SAMPLE]]
@@ -267,6 +281,7 @@ def train_network(
     for epoch in bar:
         bar.set_postfix(**{name: f"{value:.3f}" for name, value in epoch.terms.items()}, val=f"{epoch.val:.3f}")
         file.put(name, *run.state(), at_once=run.finished)
-    best = min((epoch.val for epoch in run.history if isfinite(epoch.val)), default=inf)
-    diverged = None if best <= start else "the training diverged: its loss never fell below where it began"
-    return net, tuple(run.history), diverged or held.collapsed(net)
+    trained = Trained(net, tuple(run.history), held.collapsed(net))
+    if trained.loss <= start:
+        return trained
+    return replace(trained, collapse="the training diverged: its loss never fell below where it began")

@@ -44,6 +44,7 @@ SETTINGS = {
     "weight_stable": 0.0,
     "teacher_limit": 600,
     "epochs": 50,
+    "patience": 30,
 }
 
 Rows = list[dict[str, Any]]

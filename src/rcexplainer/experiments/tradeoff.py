@@ -34,16 +34,16 @@ MASKS: dict[str, Any] = {**TEACHER, **DRAWS, **STUDENT, "weight_regions": 1.0}
 
 # Every idea with and without the others; what is not named is as in the preset.
 SETTINGS: dict[str, dict[str, Any]] = {
-    "default: teacher, own draws, stable with weight 10": {},
+    "default: teacher, own draws, stable with weight 12": {},
     **{
         f"teacher, own draws, stable with weight {weight}": {"weight_stable": weight}
-        for weight in (3.0, 6.0, 15.0, 30.0)
+        for weight in (3.0, 6.0, 20.0, 40.0)
     },
-    "the same with weight 10, noise up to 0.5": {"noise": 0.5},
-    "the same with weight 10, no neighbours": {"network": "factorised"},
+    "the same with weight 12, noise up to 0.5": {"noise": 0.5},
+    "the same with weight 12, no neighbours": {"network": "factorised"},
     "teacher and own draws, no noise": {"noise": 0.0},
     **{f"teacher and own draws, a student of noise {noise}": {**STUDENT, "noise": noise} for noise in (0.15, 0.3, 0.6)},
-    "own draws, stable with weight 10": DRAWS,
+    "own draws, stable with weight 12": DRAWS,
     "teacher, stable with weight 2": {**TEACHER, "weight_stable": 2.0},
     "teacher, a student of noise 0.3": {**TEACHER, **STUDENT},
     "order alone, a student of noise 0.3": {**TEACHER, **STUDENT, "weight_effect": 0.0},

@@ -94,7 +94,7 @@ def about() -> dict[str, Any]:
 
 
 def _commit() -> str | None:
-    """The commit of the source, if it is a checkout."""
+    """The commit of the source, if it is a checkout; else what $RCEXPLAINER_COMMIT says it was copied from."""
     here = Path(__file__).parent
     try:
         found = subprocess.run(
@@ -102,4 +102,4 @@ def _commit() -> str | None:
         )
         return found.stdout.strip()
     except (OSError, subprocess.SubprocessError):
-        return None
+        return os.environ.get("RCEXPLAINER_COMMIT")
