@@ -78,7 +78,7 @@ def test_what_can_be_flipped_at_all_comes_first(found):
     greedy = {(r["group"], r["class"]): r["flipped"] for r in found.rows() if r["method"] == "greedy"}
     for row in first:
         assert row["greedy"] == greedy[row["group"], row["class"]]
-        assert 0 <= row["motif"] <= 1
+        assert all(0 <= row[name] <= 1 for name in ("motif", "enough", "idle", "foreign"))
     assert next(iter(found.to_json())) == "protocol"
     assert list(found.to_json())[1] == "first"
 

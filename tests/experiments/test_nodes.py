@@ -14,13 +14,12 @@ from rcexplainer.experiments import nodes, running
 from rcexplainer.experiments.nodes import (
     NodeEvaluation,
     NodeResult,
-    Reliance,
     evaluate_nodes,
     motif_nodes,
-    reliance,
     split_links,
     split_motifs,
 )
+from rcexplainer.experiments.reliance import Reliance, reliance
 from rcexplainer.gnn import TrainConfig, gnn_config, train_gnn
 
 

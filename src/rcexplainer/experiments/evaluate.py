@@ -21,6 +21,7 @@ from rcexplainer.experiments.measuring import (
     motif_flips,
     seconds_each,
 )
+from rcexplainer.experiments.reliance import reliance
 from rcexplainer.experiments.results import BELOW, OURS, SPARSITIES, Cost, Evaluation, Flippable, Group, Result
 from rcexplainer.experiments.running import (
     each_seed,
@@ -81,8 +82,10 @@ def evaluate(
             own = measured(group, label, chosen)
             results += own
             share = next(one.counterfactuals.flipped for one in own if one.method == "greedy")
-            motif = motif_flips(measured.judge, chosen["greedy"])
-            flippable.append(Flippable(seed, group, label, len(chosen["greedy"]), share, motif))
+            ones = chosen["greedy"]
+            motif = motif_flips(measured.judge, ones)
+            relied = reliance(measured.judge, ones) if data.has_ground_truth else None
+            flippable.append(Flippable(seed, group, label, len(ones), share, motif, relied))
     return Evaluation(
         dataset,
         model,

@@ -22,18 +22,16 @@ from rcexplainer.baselines import GreedyDeletion, Occlusion, Random
 from rcexplainer.datasets import GraphDataset, task_of
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.experiments.accuracy import versions
-from rcexplainer.experiments.measuring import motif_flips, predictions
+from rcexplainer.experiments.measuring import motif_flips
+from rcexplainer.experiments.reliance import LITTLE, Reliance, reliance
 from rcexplainer.experiments.running import each_seed, sample, trained_gnn
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.explaining import FittedExplainer
 from rcexplainer.explanation import Explanation
-from rcexplainer.gnn import GNN, SplitModel, delete_edges
-from rcexplainer.gnn.instances import Instances, single_effects
+from rcexplainer.gnn import GNN
 from rcexplainer.metrics import motif_accuracy, motif_auc
-from rcexplainer.metrics.motif import motif_edges
 
 USES_MOTIF = 0.9  # a network counts if so many of its motif nodes flip when their motif is deleted
-LITTLE = 0.01  # a change of the probability that says nothing
 REFERENCES, CANDIDATES = 30, 64  # instances on which the slow references are run; edges that greedy deletion tries
 
 Rows = list[dict[str, Any]]
@@ -54,15 +52,6 @@ class NodeResult:
     flipped: float
     size: float  # median number of edges of the counterfactuals
     motif_flips: float  # of the network: share of the motif nodes that flip without their motif
-
-
-@dataclass(frozen=True)
-class Reliance:
-    """What a network makes of the motif, whichever method explains it: how far its ground truth can be found."""
-
-    enough: float  # share of the instances with the same prediction when nothing but the motif is left
-    idle: float  # share of the motif's edges that change p by less than LITTLE when deleted alone
-    foreign: float  # share of all other edges that change it by more
 
 
 @dataclass(frozen=True)
@@ -181,23 +170,6 @@ def _measure(seed: int, method: str, nodes: str, shown: list[Explanation], share
         len(sizes) / len(shown),
         float(median(sizes)) if sizes else float("nan"),
         share,
-    )
-
-
-def reliance(split: SplitModel, shown: Sequence[Explanation]) -> Reliance:
-    """Ask the network about the motifs of these instances."""
-    labels = torch.tensor([one.prediction for one in shown])
-    motif = [motif_edges(one) for one in shown]
-    alone = [delete_edges(one.instance, ~own) for one, own in zip(shown, motif, strict=True)]
-    instances = Instances(split, [one.instance for one in shown])
-    units, columns = instances.units, torch.cat(motif)
-    inside = torch.zeros(len(units), dtype=torch.bool)
-    inside[units.of_edge[columns & (units.of_edge >= 0)]] = True
-    moved = single_effects(instances, labels).abs() >= LITTLE
-    return Reliance(
-        float((predictions(split, alone) == labels).float().mean()),
-        float((~moved[inside]).float().mean()),
-        float(moved[~inside].float().mean()),
     )
 
 

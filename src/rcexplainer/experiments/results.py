@@ -7,11 +7,18 @@ from typing import Any, Literal
 
 from rcexplainer.experiments.accuracy import versions
 from rcexplainer.experiments.measuring import NAN, Counterfactuals, EdgeSet
+from rcexplainer.experiments.reliance import LITTLE, Reliance
 from rcexplainer.metrics import Fidelity
 
 SPARSITIES = (0.95, 0.90, 0.85, 0.80, 0.75)
 BELOW = 1  # from this place in SPARSITIES on, scores are to be above occlusion's
 OURS = "rcexplainer"
+
+FIRST = (
+    "first: the shares that greedy deletion, and deleting the motif, can flip; motif alone: share with the same "
+    f"prediction when nothing else is left; idle edges: share of the motif's that change p by less than {LITTLE} when "
+    "deleted alone; other edges: share of all others that change it by more"
+)
 
 Group = Literal["predicted", "labelled"]
 Rows = list[dict[str, Any]]
@@ -27,6 +34,11 @@ class Flippable:
     graphs: int
     greedy: float  # share that greedy deletion flips within 30 % of the edges
     motif: float  # share that flips when its motif is deleted, of the graphs with a known motif
+    reliance: Reliance | None  # of the network on the motif, where it is known
+
+    def numbers(self) -> dict[str, float]:
+        """Everything that has a mean over the seeds."""
+        return {"greedy": self.greedy, "motif": self.motif, **asdict(self.reliance or Reliance(NAN, NAN, NAN))}
 
 
 @dataclass(frozen=True)
@@ -95,7 +107,7 @@ class Evaluation:
                 "group": group,
                 "class": label,
                 "graphs": mean([one.graphs for one in ones]),
-                **summary([{"greedy": one.greedy, "motif": one.motif} for one in ones]),
+                **summary([one.numbers() for one in ones]),
             }
             for (group, label), ones in groups.items()
         ]
@@ -137,7 +149,7 @@ class Evaluation:
     def tables(self) -> list[tuple[Rows, str]]:
         """The same, short enough for a terminal, each table with its caption."""
         return [
-            (_first_table(self.first()), "first: the shares that greedy deletion, and deleting the motif, can flip"),
+            (_first_table(self.first()), FIRST),
             (
                 _headline(self.rows(), len(self.seeds)),
                 f"test graphs predicted as the class, {seeds_text(len(self.seeds))}: fidelity at each sparsity; ratio "
@@ -161,6 +173,9 @@ def _first_table(rows: Rows) -> Rows:
             "graphs": f"{row['graphs']:.0f} {row['group']}",
             "greedy flips": short(row["greedy"]),
             "motif flips": short(row["motif"]),
+            "motif alone": short(row["enough"]),
+            "idle edges": short(row["idle"]),
+            "other edges": short(row["foreign"]),
         }
         for row in rows
     ]
