@@ -134,15 +134,15 @@ def at_random(case):
 
 
 def test_a_slow_method_is_noised_on_fewer_graphs(case, at_random) -> None:
-    """Two levels: a copy each, and the graphs themselves. At 1 s an explanation 60 s are for 20 graphs, at 60 s for 10
-    in any case; there are not more than so many."""
+    """Two levels: a copy each, and the graphs themselves. At 1 s an explanation 20 s are for 6 graphs, at 60 s for 5 in
+    any case; there are not more than so many."""
     places = case.some(None) * 4
     graphs = [
         found.graphs
         for seconds in (1e-6, 1.0, 60.0)
         if (found := comparing._robust(case, at_random, places, seconds, (0.0, 0.1), (8,))) is not None
     ]
-    assert graphs == [min(100, len(places)), min(20, len(places)), 10]
+    assert graphs == [min(100, len(places)), 6, 5]
     assert comparing._robust(case, at_random, places, 1.0, (), (8,)) is None
 
 

@@ -189,10 +189,9 @@ def test_every_entry_runs_at_toy_size(name: str, toy, tmp_path, monkeypatch) -> 
     assert found.failed == ()
     page = found.page.read_text(encoding="utf-8")
     assert settings_of(name)["title"] in page
-    if name != "case-study":
-        assert all(table.rows for table in found.tables())
-        assert found.tables()
-        assert found.to_json()["entries"][name]["done"] == 4 if len(found.plans[0].jobs) == 4 else True
+    assert found.tables()
+    assert all(table.rows for table in found.tables())
+    assert found.to_json()["entries"][name]["done"] == len(found.plans[0].jobs) > 0
 
 
 def test_a_spread_is_a_mean_and_a_standard_deviation() -> None:

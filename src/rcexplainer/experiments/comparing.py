@@ -38,9 +38,9 @@ from rcexplainer.metrics.timing import summary
 
 T = TypeVar("T")
 
-TIMED, OFTEN, TIMING = 10, 50, 5.0
+TIMED, OFTEN, TIMING = 5, 50, 5.0
 NOISE, K = 0.1, 8  # at which methods are compared
-NOISY, FEW, ROBUST = 100, 10, 60.0
+NOISY, FEW, ROBUST = 100, 5, 20.0
 OVERLAPS, OVERLAP = 30, 30.0
 LABELLED = 30.0
 

@@ -127,7 +127,7 @@ def _variants(settings: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, 
 
 
 def _cases(settings: dict[str, Any]) -> dict[Job, dict[str, Any]]:
-    return {case_job(seed): {} for seed in range(settings["seeds"])}
+    return {case_job(seed, settings.get("settings")): {} for seed in range(settings["seeds"])}
 
 
 def _explanations(settings: dict[str, Any]) -> dict[Job, dict[str, Any]]:

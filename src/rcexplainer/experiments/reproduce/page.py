@@ -9,6 +9,7 @@ from typing import Any
 from rcexplainer.experiments.reproduce.entries import Plan, Results, tables
 from rcexplainer.experiments.reproduce.running import Failed
 from rcexplainer.experiments.reproduce.tables import Cell, Table
+from rcexplainer.experiments.reproduce.verdicts import WORDS, Verdict, verdicts
 from rcexplainer.files import write_whole
 
 NAME = "README.md"
@@ -21,6 +22,7 @@ def write_page(folder: Path, plans: Sequence[Plan], profile: str, results: Resul
         "An arrow says which direction is better, bold is the best of a column; greedy deletion, the reference, and "
         "random order, the floor, take no part. Values are means ± standard deviations over the seeds.",
     ]
+    parts += _verdicts([one for planned in plans for one in verdicts(planned, results)])
     for planned in plans:
         done = sum(job in results for job in planned.jobs)
         parts += [
@@ -34,6 +36,15 @@ def write_page(folder: Path, plans: Sequence[Plan], profile: str, results: Resul
     if failed:
         parts += ["## Not done", "\n".join(f"- {one.job.label}: {one.error}" for one in failed)]
     return write_whole(folder / NAME, ("\n\n".join(parts) + "\n").encode())
+
+
+def _verdicts(judged: Sequence[Verdict]) -> list[str]:
+    """What the results were to show, and whether they do."""
+    if not judged:
+        return []
+    rows = [["", "claim", "aim", "found"], ["---"] * 4]
+    rows += [[WORDS[one.reached], one.claim, one.aim, one.found] for one in judged]
+    return ["## What it must show", "\n".join(f"| {' | '.join(map(_plain, row))} |" for row in rows)]
 
 
 def table_text(table: Table) -> list[str]:

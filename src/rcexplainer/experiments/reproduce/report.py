@@ -16,12 +16,11 @@ from rcexplainer.experiments.reproduce.drawing import FOLDER, read_captions
 from rcexplainer.experiments.reproduce.entries import ENTRIES, PROFILES, Plan, plan, tables
 from rcexplainer.experiments.reproduce.markup import link, tag, text
 from rcexplainer.experiments.reproduce.store import Job, Store
-from rcexplainer.experiments.reproduce.verdicts import Verdict, counts, verdicts
+from rcexplainer.experiments.reproduce.verdicts import WORDS, Verdict, counts, verdicts
 from rcexplainer.files import write_whole
 
 NAME = "report.html"
 TITLE = "RCExplainer: the paper's tables and figures, run again"
-WORDS = {True: "✓ reached", False: "✗ not reached", None: "– open"}
 TOO_SMALL = "The profile {} shows that everything runs, and is too small to judge by"
 CLASSES = {True: "yes", False: "no", None: "open"}
 

@@ -18,6 +18,7 @@ from rcexplainer.metrics.fidelity import SPARSITIES
 Aims = dict[str, Any]
 Read = Callable[[Result], float]
 NAN = float("nan")
+WORDS = {True: "✓ reached", False: "✗ not reached", None: "– open"}
 
 
 @dataclass(frozen=True)
