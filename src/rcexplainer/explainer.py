@@ -18,10 +18,9 @@ from torch_geometric.data import Data
 from rcexplainer.config import RCConfig, make_config
 from rcexplainer.core.objectives import Objective
 from rcexplainer.core.regions import Regions
-from rcexplainer.core.sampling import sample_boundaries
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.fitted import FittedRCExplainer, MaskScores
-from rcexplainer.fitting import Taught, Trained, make_objective, safer, train_network
+from rcexplainer.fitting import Taught, Trained, find_regions, make_objective, safer, train_network
 from rcexplainer.gnn.calling import Forward, Task
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.outputs import OutputKind
@@ -182,7 +181,9 @@ class _Fitting:
     ) -> FittedRCExplainer:
         attempts = safer(config)
         for number, attempt in enumerate(attempts):
-            regions = {target: self.regions(attempt, target) for target in targets}
+            regions = {
+                target: find_regions(self.split, self.background, attempt, self.seed, target) for target in targets
+            }
             training, held = (
                 self.taught(name, known, regions, attempt)
                 for name, known in (("search", self.training), ("validation search", self.held))
@@ -224,38 +225,6 @@ class _Fitting:
             for start in range(config.restarts)
         ]
         return min(runs, key=lambda run: (run.collapse is not None, run.loss))
-
-    def regions(self, config: RCConfig, target: int | None) -> Regions:
-        """Boundaries of the head and the regions they bound (Eq. 1–5); towards a class, only those between it and
-        another one (Eq. 12, 13), of which a deep head may have several for the same two classes."""
-        known = self.background
-        if len(known.label.unique()) < 2:
-            raise RCExplainerError(
-                f"the model predicts class {int(known.label[0])} for all {len(known)} {self.split.task}s: there is no "
-                f"boundary to cross; fit on {self.split.task}s of at least two predicted classes"
-            )
-        boundaries = sample_boundaries(
-            lambda x: self.split.log_probs(self.split.head(x)),
-            known.embedding,
-            known.label,
-            per_class=config.candidates_per_class,
-            sampler=config.sampler,
-            generator=torch.Generator().manual_seed(self.seed),
-        )
-        if target is not None:
-            boundaries = boundaries.select(boundaries.candidates(target))
-        confidence = known.log_probs.amax(1).exp() if config.coverage == "confidence" else None
-        regions = Regions.fit(
-            boundaries,
-            known.embedding,
-            known.label,
-            epsilon=config.epsilon,
-            weights=confidence,
-            scaled=config.scaled,
-            tight=config.tight,
-        )
-        log.info("%s", regions)
-        return regions
 
     def taught(self, name: str, known: Known, regions: dict[int | None, Regions], config: RCConfig) -> Taught:
         """The instances with what a search teaches about them, for every target that some of them can be led to."""

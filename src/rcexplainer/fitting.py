@@ -29,16 +29,19 @@ from rcexplainer.core.objectives import (
     together,
 )
 from rcexplainer.core.regions import Regions
+from rcexplainer.core.sampling import sample_boundaries
 from rcexplainer.core.segments import gather_ranges, owners
 from rcexplainer.core.stability import Copied, same_units
 from rcexplainer.core.training import DECAYS, Epoch, Schedule, Training
 from rcexplainer.core.units import Units, find_units
+from rcexplainer.errors import RCExplainerError
 from rcexplainer.fitted import make_net, shown_logits, unit_logits
 from rcexplainer.gnn.instances import node_inputs
 from rcexplainer.gnn.masking import delete_edges
 from rcexplainer.gnn.perturbing import noisy
+from rcexplainer.gnn.split import SplitModel
 from rcexplainer.gnn.training import seeded
-from rcexplainer.known import Known, Lesson, question, questions
+from rcexplainer.known import Known, Lesson, Seen, question, questions
 from rcexplainer.resuming import FitFile
 
 log = logging.getLogger(__name__)
@@ -71,6 +74,38 @@ def make_objective(config: RCConfig) -> Objective:
     if config.weight_stable and config.noise:
         parts.append(stay_put(config.weight_stable, STABLE))
     return together(parts)
+
+
+def find_regions(split: SplitModel, known: Seen, config: RCConfig, seed: int, target: int | None = None) -> Regions:
+    """Boundaries of the head and the regions they bound (Eq. 1–5); towards a class, only those between it and another
+    one (Eq. 12, 13), of which a deep head may have several for the same two classes."""
+    if len(known.label.unique()) < 2:
+        raise RCExplainerError(
+            f"the model predicts class {int(known.label[0])} for all {len(known)} {split.task}s: there is no boundary "
+            f"to cross; fit on {split.task}s of at least two predicted classes"
+        )
+    boundaries = sample_boundaries(
+        lambda x: split.log_probs(split.head(x)),
+        known.embedding,
+        known.label,
+        per_class=config.candidates_per_class,
+        sampler=config.sampler,
+        generator=torch.Generator().manual_seed(seed),
+    )
+    if target is not None:
+        boundaries = boundaries.select(boundaries.candidates(target))
+    confidence = known.log_probs.amax(1).exp() if config.coverage == "confidence" else None
+    regions = Regions.fit(
+        boundaries,
+        known.embedding,
+        known.label,
+        epsilon=config.epsilon,
+        weights=confidence,
+        scaled=config.scaled,
+        tight=config.tight,
+    )
+    log.info("%s", regions)
+    return regions
 
 
 def safer(config: RCConfig) -> list[RCConfig]:

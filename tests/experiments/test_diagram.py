@@ -12,7 +12,6 @@ from rcexplainer.errors import RCExplainerError
 from rcexplainer.experiments.cases import Case
 from rcexplainer.experiments.reproduce.diagram import (
     Plane,
-    find_regions,
     training_figure,
     training_run,
     training_table,
@@ -20,6 +19,7 @@ from rcexplainer.experiments.reproduce.diagram import (
     weighed,
 )
 from rcexplainer.experiments.reproduce.diagram import taught as taught_by
+from rcexplainer.fitting import find_regions
 from rcexplainer.gnn import delete_edges, gnn_config, train_gnn
 from rcexplainer.known import Known
 from tests.experiments.toys import QUICK, small

@@ -24,7 +24,6 @@ from rcexplainer.config import RCConfig
 from rcexplainer.core.boundaries import LinearBoundaries
 from rcexplainer.core.mask_net import EdgeMaskNet
 from rcexplainer.core.regions import Regions
-from rcexplainer.core.sampling import sample_boundaries
 from rcexplainer.core.training import DECAYS, Epoch, Schedule, Training
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.experiments.cases import Case
@@ -32,9 +31,8 @@ from rcexplainer.experiments.reproduce.figures import Drawn
 from rcexplainer.experiments.reproduce.tables import Cell, Column, Found, Settings, Table
 from rcexplainer.experiments.results import short
 from rcexplainer.fitted import make_net
-from rcexplainer.fitting import SAMPLE, Taught, make_objective
+from rcexplainer.fitting import SAMPLE, Taught, find_regions, make_objective
 from rcexplainer.gnn.instances import node_inputs
-from rcexplainer.gnn.split import SplitModel
 from rcexplainer.gnn.training import seeded
 from rcexplainer.known import Known, Seen
 from rcexplainer.viz.regions import training_page
@@ -141,21 +139,6 @@ def taught(known: Known, regions: Regions, config: RCConfig) -> Taught:
     """As `fit` teaches them; the paper's losses need no search."""
     searched = config.weight_order or config.weight_effect
     return Taught.of(known, known.teach(regions, config, False) if searched else known.nothing(), regions, config)
-
-
-def find_regions(split: SplitModel, seen: Seen, config: RCConfig, seed: int) -> Regions:
-    """As `fit` finds them."""
-    boundaries = sample_boundaries(
-        lambda x: split.log_probs(split.head(x)),
-        seen.embedding,
-        seen.label,
-        per_class=config.candidates_per_class,
-        sampler=config.sampler,
-        generator=torch.Generator().manual_seed(seed),
-    )
-    return Regions.fit(
-        boundaries, seen.embedding, seen.label, epsilon=config.epsilon, scaled=config.scaled, tight=config.tight
-    )
 
 
 def training_run(case: Case, config: RCConfig, shown: Sequence[int]) -> dict[str, Any]:
