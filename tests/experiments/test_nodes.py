@@ -19,7 +19,7 @@ from rcexplainer.experiments.nodes import (
     split_links,
     split_motifs,
 )
-from rcexplainer.experiments.reliance import Reliance, reliance
+from rcexplainer.experiments.reliance import Reliance, reliance, two_flip
 from rcexplainer.gnn import TrainConfig, gnn_config, train_gnn
 
 
@@ -43,7 +43,7 @@ def test_every_method_is_measured_on_unseen_nodes(found) -> None:
 
 def test_how_far_a_network_relies_on_the_motif_is_measured(found) -> None:
     (one,) = found.reliance
-    assert all(0 <= share <= 1 for share in (one.enough, one.idle, one.foreign))
+    assert all(0 <= share <= 1 for share in (one.enough, one.idle, one.foreign, one.two))
     assert "keep their prediction" in found.tables()[-1][1]
 
 
@@ -68,7 +68,7 @@ def test_reliance_of_a_network_that_only_counts_neighbours() -> None:
     graph.edge_motif_id, graph.node_motif_id = motif, torch.tensor([0, 0, 0, 0, -1, -1])
     fitted = Random().fit(model, graph, task="node", hops=2)
     (one,) = fitted.explain(graph, index=[1], search="none")  # its own two edges matter, the square's others do not
-    assert reliance(fitted.split, [one]) == Reliance(1.0, 0.5, 0.0)
+    assert reliance(fitted.split, [one]) == Reliance(1.0, 0.5, 0.0, 1.0)
 
 
 def test_no_motif_is_on_both_sides() -> None:
@@ -86,7 +86,7 @@ def test_networks_that_do_not_use_the_motif_are_left_out_of_the_headline() -> No
         for seed, auc, share in ((0, 0.9, 0.95), (1, 0.5, 0.2), (2, 1.0, 0.9))
     )
     found = NodeEvaluation(
-        "x", "paper", "default", {}, (1.0, 1.0, 1.0), (0.95, 0.2, 0.9), (Reliance(1, 0.2, 0.1),), results
+        "x", "paper", "default", {}, (1.0, 1.0, 1.0), (0.95, 0.2, 0.9), (Reliance(1, 0.2, 0.1, 1),), results
     )
     (headline,) = found.means(headline=True)
     assert (headline["networks"], headline["auc"]) == (2, "0.950 ± 0.071")
@@ -118,3 +118,26 @@ def test_links_are_fitted_on_the_training_part_and_judged_on_the_test_part(monke
     assert not parts[0] & parts[1]
     linked = {tuple(pair) for pair in data.graph.edge_label_index.t()[data.graph.edge_label == 1].tolist()}
     assert parts[0] | parts[1] <= linked
+
+
+def test_a_node_that_needs_three_edges_is_not_flipped_by_two() -> None:
+    """A class that lasts as long as one of three neighbours is left; and one that lasts while two are."""
+
+    class Left(torch.nn.Module):
+        def __init__(self, least: float) -> None:
+            super().__init__()
+            self.conv, self.least = GraphConv(1, 1, bias=False), least
+            self.conv.lin_rel.weight.data.fill_(1.0)
+            self.conv.lin_root.weight.data.fill_(0.0)
+
+        def forward(self, x, edge_index):
+            z = self.conv(x, edge_index) - self.least
+            return torch.cat([-z, z], 1)
+
+    star = torch.tensor([[0, 0, 0], [1, 2, 3]])
+    graph = Data(x=torch.ones(4, 1), edge_index=torch.cat([star, star.flip(0)], 1))
+    shares = []
+    for least in (0.5, 1.5):
+        fitted = Random().fit(Left(least).eval(), graph, task="node", hops=1)
+        shares.append(two_flip(fitted.split, fitted.explain(graph, index=[0], search="none")))
+    assert shares == [0.0, 1.0]

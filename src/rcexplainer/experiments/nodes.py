@@ -24,6 +24,7 @@ from rcexplainer.errors import RCExplainerError
 from rcexplainer.experiments.accuracy import versions
 from rcexplainer.experiments.measuring import motif_flips
 from rcexplainer.experiments.reliance import LITTLE, Reliance, reliance
+from rcexplainer.experiments.results import mean
 from rcexplainer.experiments.running import each_seed, sample, trained_gnn
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.explaining import FittedExplainer
@@ -79,13 +80,14 @@ class NodeEvaluation:
             f"share of motif nodes that flip without their motif, by seed: {shares}; {good} of {len(self.motif_flips)} "
             f"networks reach {USES_MOTIF:.0%} and count in the headline; with nothing but the motif left "
             f"{self._mean('enough'):.2f} keep their prediction, {self._mean('idle'):.2f} of its edges change p by less "
-            f"than {LITTLE} when deleted alone, {self._mean('foreign'):.2f} of all others by more"
+            f"than {LITTLE} when deleted alone, {self._mean('foreign'):.2f} of all others by more; of those "
+            f"small enough to try every pair, {self._mean('two'):.2f} flip without some one or two edges"
         )
         tables = [(self.means(headline=False), f"all networks; {note}")]
         return [(self.means(headline=True), "networks that use the motif"), *tables] if good else tables
 
     def _mean(self, name: str) -> float:
-        return fmean(getattr(one, name) for one in self.reliance)
+        return mean([getattr(one, name) for one in self.reliance])
 
     def to_json(self) -> dict[str, Any]:
         means = {"headline": self.means(headline=True), "all": self.means(headline=False)}

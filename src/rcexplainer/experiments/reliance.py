@@ -16,6 +16,7 @@ from rcexplainer.gnn.instances import Instances, single_effects
 from rcexplainer.metrics.motif import motif_edges
 
 LITTLE = 0.01  # a change of the probability that says nothing
+ASKED, PAIRS = 30, 5000  # instances of which every pair of edges is tried, if it has no more pairs than so many
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Reliance:
     enough: float  # share of the instances with the same prediction when nothing but the motif is left
     idle: float  # share of the motif's edges that change p by less than LITTLE when deleted alone
     foreign: float  # share of all other edges that change it by more
+    two: float  # share of the instances, of those that were asked, that flip without some one or two edges
 
 
 def reliance(split: SplitModel, shown: Sequence[Explanation]) -> Reliance:
@@ -41,4 +43,21 @@ def reliance(split: SplitModel, shown: Sequence[Explanation]) -> Reliance:
         float((predictions(split, alone) == labels).float().mean()),
         float((~moved[inside]).float().mean()),
         float(moved[~inside].float().mean()),
+        two_flip(split, shown[:ASKED]),
     )
+
+
+@torch.no_grad()
+def two_flip(split: SplitModel, shown: Sequence[Explanation]) -> float:
+    """Whether there is any counterfactual of one or two edges at all, by trying every one; nan where none was asked."""
+    found: list[bool] = []
+    for one in shown:
+        instance = Instances(split, [one.instance])
+        number = len(instance.units)
+        chosen = torch.combinations(torch.arange(number), 2, with_replacement=True)
+        if not 0 < len(chosen) <= PAIRS:
+            continue
+        removed = torch.zeros(len(chosen), number, dtype=torch.bool).scatter_(1, chosen, True)
+        left = instance.log_probs(torch.zeros(len(chosen), dtype=torch.long), removed.flatten()).argmax(1)
+        found.append(bool((left != one.prediction).any()))
+    return sum(found) / len(found) if found else float("nan")

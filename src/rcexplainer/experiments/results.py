@@ -17,7 +17,8 @@ OURS = "rcexplainer"
 FIRST = (
     "first: the shares that greedy deletion, and deleting the motif, can flip; motif alone: share with the same "
     f"prediction when nothing else is left; idle edges: share of the motif's that change p by less than {LITTLE} when "
-    "deleted alone; other edges: share of all others that change it by more"
+    "deleted alone; other edges: share of all others that change it by more; two flip: share that flips without some "
+    "one or two edges, by trying every pair"
 )
 
 Group = Literal["predicted", "labelled"]
@@ -38,7 +39,7 @@ class Flippable:
 
     def numbers(self) -> dict[str, float]:
         """Everything that has a mean over the seeds."""
-        return {"greedy": self.greedy, "motif": self.motif, **asdict(self.reliance or Reliance(NAN, NAN, NAN))}
+        return {"greedy": self.greedy, "motif": self.motif, **asdict(self.reliance or Reliance(NAN, NAN, NAN, NAN))}
 
 
 @dataclass(frozen=True)
@@ -176,6 +177,7 @@ def _first_table(rows: Rows) -> Rows:
             "motif alone": short(row["enough"]),
             "idle edges": short(row["idle"]),
             "other edges": short(row["foreign"]),
+            "two flip": short(row["two"]),
         }
         for row in rows
     ]
