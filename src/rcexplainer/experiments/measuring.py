@@ -19,6 +19,7 @@ from rcexplainer.explaining import FittedExplainer
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn import SplitModel, delete_edges
 from rcexplainer.gnn.instances import Instances
+from rcexplainer.metrics import counterfactual as found_by_search
 from rcexplainer.metrics.motif import motif_edges
 
 WITHIN = 0.3  # counterfactuals count as found within this share of the units
@@ -29,10 +30,7 @@ NAN = float("nan")
 
 
 @dataclass(frozen=True)
-class Counterfactuals:
-    flipped: float
-    size: float
-    minimal: float
+class Counterfactuals(found_by_search.Counterfactuals):
     verified: float
 
 
@@ -55,16 +53,11 @@ def flips_without(split: SplitModel, ones: Sequence[Explanation], removed: Seque
 
 def counterfactuals(split: SplitModel, ones: Sequence[Explanation]) -> Counterfactuals:
     """How many flip, how small they are, and whether that is true."""
-    turned = [one for one in ones if one.counterfactual is not None and one.counterfactual.flipped]
-    sizes = [size for one in turned if (size := len(one.removed_units)) <= WITHIN * len(one.units)]
-    claimed = [one for one in turned if one.counterfactual is not None and one.counterfactual.minimal]
+    found = found_by_search.counterfactuals(ones, WITHIN)
+    claimed = found_by_search.minimal(found_by_search.flipping(ones))
     sample = claimed[:: max(1, len(claimed) // VERIFIED)][:VERIFIED]
-    return Counterfactuals(
-        flipped=len(sizes) / len(ones),
-        size=median(sizes) if sizes else NAN,
-        minimal=len(claimed) / len(turned) if turned else NAN,
-        verified=sum(is_minimal(split, one) for one in sample) / len(sample) if sample else NAN,
-    )
+    verified = sum(is_minimal(split, one) for one in sample) / len(sample) if sample else NAN
+    return Counterfactuals(found.flipped, found.size, found.minimal, verified)
 
 
 def is_minimal(split: SplitModel, one: Explanation) -> bool:

@@ -1,6 +1,7 @@
 """How good explanations are, measured on graphs whose edges are really gone."""
 
 from rcexplainer.metrics.better import BETTER, Better
+from rcexplainer.metrics.counterfactual import Counterfactuals, counterfactuals
 from rcexplainer.metrics.fidelity import Fidelity, Sufficiency, fidelity, sufficiency
 from rcexplainer.metrics.motif import motif_accuracy, motif_auc
 from rcexplainer.metrics.noise import perturb
@@ -10,10 +11,12 @@ from rcexplainer.metrics.timing import ExplainTime, explain_time
 __all__ = [
     "BETTER",
     "Better",
+    "Counterfactuals",
     "ExplainTime",
     "Fidelity",
     "Robustness",
     "Sufficiency",
+    "counterfactuals",
     "explain_time",
     "fidelity",
     "motif_accuracy",

@@ -1,0 +1,57 @@
+"""Counterfactuals that a search found: how often, how small, and whether nothing in them could be left out.
+
+    flipped   |{i ∈ T : |S_i| ≤ w·|E_i|}| / n       higher is better
+    size      the median |S_i| of these            lower is better
+    minimal   |{i ∈ T : S_i is minimal}| / |T|     higher is better
+
+S_i are the units that the counterfactual of explanation i deletes, T the explanations whose prediction is another one
+without them (asked of the model when they were searched for), n all explanations. w = 1 counts every flip; a smaller w
+only those within that share of the units. S is minimal if putting back any one unit undoes the flip.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from rcexplainer.errors import RCExplainerError
+from rcexplainer.explanation import Explanation
+
+
+@dataclass(frozen=True)
+class Counterfactuals:
+    """`size` is nan where none is counted, `minimal` where none flips."""
+
+    flipped: float  # ↑
+    size: float  # ↓
+    minimal: float  # ↑
+
+
+def counterfactuals(explanations: Sequence[Explanation], within: float = 1.0) -> Counterfactuals:
+    """What the counterfactuals of these explanations are worth; `within` is the share of the units they may take."""
+    if not explanations:
+        raise RCExplainerError("counterfactuals needs at least one explanation")
+    if not 0 <= within <= 1:
+        raise RCExplainerError(f"within is a share of the units from 0 to 1, got {within}")
+    missing = sum(one.counterfactual is None for one in explanations)
+    if missing:
+        raise RCExplainerError(
+            f"{missing} of {len(explanations)} explanations have no counterfactual: explain with "
+            'search="prefix" or "greedy"'
+        )
+    turned = flipping(explanations)
+    sizes = [size for one in turned if (size := len(one.removed_units)) <= within * len(one.units)]
+    return Counterfactuals(
+        flipped=len(sizes) / len(explanations),
+        size=float(median(sizes)) if sizes else float("nan"),
+        minimal=len(minimal(turned)) / len(turned) if turned else float("nan"),
+    )
+
+
+def flipping(explanations: Sequence[Explanation]) -> list[Explanation]:
+    """Those whose counterfactual changes the prediction."""
+    return [one for one in explanations if one.counterfactual is not None and one.counterfactual.flipped]
+
+
+def minimal(explanations: Sequence[Explanation]) -> list[Explanation]:
+    """Those whose counterfactual is said to be minimal."""
+    return [one for one in explanations if one.counterfactual is not None and one.counterfactual.minimal]
