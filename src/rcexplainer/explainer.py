@@ -188,7 +188,9 @@ class _Fitting:
                 self.taught(name, known, regions, attempt)
                 for name, known in (("search", self.training), ("validation search", self.held))
             )
-            trained = self.best(training, held, attempt, f"training {number}")
+            trained = self.best(
+                training, held, attempt, "mask network" if not number else f"mask network, attempt {number + 1}"
+            )
             if trained.collapse is None:
                 break
             rest = "; training goes on with safer settings" if attempt is not attempts[-1] else ""
@@ -219,7 +221,7 @@ class _Fitting:
                 self.generator,
                 self.seed + start,
                 self.file,
-                f"{name}.{start}",
+                name if not start else f"{name}, start {start + 1}",
                 self.progress,
             )
             for start in range(config.restarts)

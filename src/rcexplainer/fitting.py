@@ -277,12 +277,8 @@ class Trained:
 
     net: EdgeMaskNet
     history: tuple[Epoch, ...]
+    loss: float  # on the validation instances, of the weights that are kept; ∞ where it is no number
     collapse: str | None
-
-    @property
-    def loss(self) -> float:
-        """The lowest validation loss."""
-        return min((epoch.val for epoch in self.history if isfinite(epoch.val)), default=inf)
 
 
 def train_network(
@@ -312,11 +308,11 @@ def train_network(
     if (before := file.get(name)) is not None:
         run.restore(*before)
         log.info("going on after epoch %d", len(run.history))
-    bar = tqdm(run, "mask network", config.epochs, unit="epoch", initial=len(run.history), disable=not progress)
+    bar = tqdm(run, name, config.epochs, unit="epoch", initial=len(run.history), disable=not progress)
     for epoch in bar:
         bar.set_postfix(**{name: f"{value:.3f}" for name, value in epoch.terms.items()}, val=f"{epoch.val:.3f}")
         file.put(name, *run.state(), at_once=run.finished)
-    trained = Trained(net, tuple(run.history), held.collapsed(net))
-    if trained.loss <= start:
-        return trained
-    return replace(trained, collapse="the training diverged: its loss never fell below where it began")
+    lowest = min((epoch.val for epoch in run.history if isfinite(epoch.val)), default=inf)
+    diverged = None if lowest <= start else "the training diverged: its loss never fell below where it began"
+    kept = run.history[-1].val if keep_last else lowest
+    return Trained(net, tuple(run.history), kept if isfinite(kept) else inf, diverged or held.collapsed(net))

@@ -1,6 +1,7 @@
 """Node sets at toy size: what is measured, on which nodes, and which networks count."""
 
 import functools
+import math
 
 import pytest
 import torch
@@ -20,7 +21,7 @@ from rcexplainer.experiments.nodes import (
     split_motifs,
 )
 from rcexplainer.experiments.reliance import Reliance, reliance, two_flip
-from rcexplainer.gnn import TrainConfig, gnn_config, train_gnn
+from rcexplainer.gnn import GNN, TrainConfig, gnn_config, train_gnn
 
 
 @pytest.fixture(scope="module")
@@ -141,3 +142,16 @@ def test_a_node_that_needs_three_edges_is_not_flipped_by_two() -> None:
         fitted = Random().fit(Left(least).eval(), graph, task="node", hops=1)
         shares.append(two_flip(fitted.split, fitted.explain(graph, index=[0], search="none")))
     assert shares == [0.0, 1.0]
+
+
+def test_what_has_no_motif_is_not_asked_about_it() -> None:
+    star = torch.tensor([[0, 0, 0], [1, 2, 3]])
+    graph = Data(x=torch.ones(4, 1), edge_index=torch.cat([star, star.flip(0)], 1), y=torch.tensor(0))
+    graph.edge_motif = torch.zeros(6, dtype=torch.bool)
+    marked = graph.clone()
+    marked.edge_motif[[0, 3]] = True
+    model = gnn_config("paper", 1, 2)
+    fitted = Random().fit(GNN(model).eval(), [graph, marked])
+    ones = fitted.explain([graph, marked], search="none")
+    assert reliance(fitted.split, ones) == reliance(fitted.split, ones[1:])
+    assert math.isnan(reliance(fitted.split, ones[:1]).enough)

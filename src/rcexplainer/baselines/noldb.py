@@ -4,8 +4,8 @@
     L_conf = −log P(c | G_θ) − η / log P(c | G'_θ)                        `core.losses.confident`, `doubtful`
 
 c is the predicted class, G_θ what the masks keep and G'_θ what they leave. There are no boundaries in it, and no search
-teaches it. All else is RCExplainer's own, so that the two differ in nothing but what they are trained on: network,
-gates, schedule, calibration, saving and loading.
+teaches it; it reads noisy copies, and learns slower. All else is RCExplainer's own: network, gates, schedule,
+calibration, saving and loading.
 """
 
 from typing import Any

@@ -30,7 +30,10 @@ class Reliance:
 
 
 def reliance(split: SplitModel, shown: Sequence[Explanation]) -> Reliance:
-    """Ask the network about the motifs of these instances; nan where there is no edge to ask about."""
+    """Ask the network about the motifs of these instances, of those that have one; nan where there is none."""
+    shown = [one for one in shown if bool(motif_edges(one).any())]
+    if not shown:
+        return Reliance(*[float("nan")] * 4)
     labels = torch.tensor([one.prediction for one in shown])
     motif = [motif_edges(one) for one in shown]
     alone = [delete_edges(one.instance, ~own) for one, own in zip(shown, motif, strict=True)]
@@ -54,9 +57,9 @@ def two_flip(split: SplitModel, shown: Sequence[Explanation]) -> float:
     for one in shown:
         instance = Instances(split, [one.instance])
         number = len(instance.units)
-        chosen = torch.combinations(torch.arange(number), 2, with_replacement=True)
-        if not 0 < len(chosen) <= PAIRS:
+        if not 0 < number * (number + 1) // 2 <= PAIRS:
             continue
+        chosen = torch.combinations(torch.arange(number), 2, with_replacement=True)
         removed = torch.zeros(len(chosen), number, dtype=torch.bool).scatter_(1, chosen, True)
         left = instance.log_probs(torch.zeros(len(chosen), dtype=torch.long), removed.flatten()).argmax(1)
         found.append(bool((left != one.prediction).any()))

@@ -17,8 +17,8 @@ OURS = "rcexplainer"
 FIRST = (
     "first: the shares that greedy deletion, and deleting the motif, can flip; motif alone: share with the same "
     f"prediction when nothing else is left; idle edges: share of the motif's that change p by less than {LITTLE} when "
-    "deleted alone; other edges: share of all others that change it by more; two flip: share that flips without some "
-    "one or two edges, by trying every pair"
+    "deleted alone; other edges: share of all others that change it by more; two flip: of some small "
+    "graphs, the share that flips without some one or two edges, by trying every pair"
 )
 
 Group = Literal["predicted", "labelled"]

@@ -1,10 +1,12 @@
-"""Noisy copies of a batch of graphs, for a student that reads them while its target stays the clean graph's.
+"""Noisy copies of a batch of graphs: what the network should say the same of as of the graphs themselves.
 
-The noise is that of the paper's measure of robustness. For each graph a level p ~ U(0, noise); then
+The noise is nearly that of the paper's measure of robustness. For each graph a level p ~ U(0, noise); then
     a node gets other features with probability p: one of the different `rows` there are (of one-hot features: any of
     them, as likely),
     p·|units| random pairs of its nodes are set to edge or to non-edge, with probability ½ each: about p·|units| / 2 new
     edges, with the attributes of random edges of the batch, and a unit is gone with probability p·|units| / (2·pairs).
+A pair that is an edge already gets a second one now and then, and new edges go both ways: looking them up would cost
+more than it is worth here.
 Nodes keep their places, so that the units of the clean graph still say which pairs of nodes are asked about.
 """
 
