@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -140,6 +142,23 @@ def test_fidelity_robustness_and_time_share_their_measurements() -> None:
     fidelity, robustness = (set(plan(name, "standard").jobs) for name in ("fidelity", "robustness"))
     assert fidelity == robustness
     assert set(plan("time", "standard").jobs) < fidelity
+
+
+DIGESTS = """
+from rcexplainer.experiments.reproduce.entries import ENTRIES, plan
+print(*(job.digest for name in ENTRIES for job in plan(name, "standard").jobs))
+"""
+
+
+def test_a_job_is_the_same_in_every_process() -> None:
+    here = [job.digest for name in ENTRIES for job in plan(name, "standard").jobs]
+    there = subprocess.run([sys.executable, "-c", DIGESTS], capture_output=True, text=True, check=True).stdout
+    assert there.split() == here
+
+
+def test_what_json_cannot_hold_is_no_input() -> None:
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        _ = Job("toy", {"number": object()}, "toy").digest
 
 
 def test_a_method_made_otherwise_is_another_job(monkeypatch) -> None:

@@ -1,7 +1,7 @@
 """Every method by its name on the command line: how it is made for a case, and on how many instances it is run."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from difflib import get_close_matches
 from typing import Any
 
@@ -55,7 +55,16 @@ def _other(make: Callable[[int, bool], baselines.Method], most: int | None = Non
             progress=progress,
         )
 
-    return Entry(fit, most, lambda seed, within: vars(make(seed, within)))
+    return Entry(fit, most, lambda seed, within: _told(vars(make(seed, within))))
+
+
+def _told(value: Any) -> Any:
+    """Settings that JSON can hold: a function by its name, which is the same in every process."""
+    if isinstance(value, dict):
+        return {name: _told(item) for name, item in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return value.__qualname__ if callable(value) else value
 
 
 def _greedy(seed: int, within: bool) -> baselines.Method:

@@ -30,7 +30,7 @@ class Job:
 
     @property
     def digest(self) -> str:
-        text = json.dumps([self.kind, self.inputs], sort_keys=True, default=str)
+        text = json.dumps([self.kind, self.inputs], sort_keys=True)  # raises on what has no text of its own
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def __hash__(self) -> int:
