@@ -70,6 +70,17 @@ def test_the_instance_is_the_first_that_is_right(graphs: Case, nodes: Case) -> N
         assert right == [False] * place + [True]
 
 
+def test_without_such_an_instance_it_says_what_is_missing(graphs: Case, monkeypatch) -> None:
+    count = graphs.count
+    monkeypatch.setattr(module, "_label", lambda one: -1)
+    with pytest.raises(RCExplainerError, match=rf"rightly predicted \(0 are\) and has a motif \({count} have\): train"):
+        chosen_place(graphs)
+    monkeypatch.setattr(module, "_label", lambda one: one.prediction)
+    monkeypatch.setattr(module, "motif_edges", lambda one: torch.zeros(1, dtype=torch.bool))
+    with pytest.raises(RCExplainerError, match=rf"rightly predicted \({count} are\) and has a motif \(0 have\)"):
+        chosen_place(graphs)
+
+
 def test_what_is_counted_is_what_the_model_says(nodes: Case) -> None:
     place = chosen_place(nodes)
     one = explained(nodes, place)

@@ -288,11 +288,13 @@ def test_the_page_has_commands_tables_sentences_and_figures(tmp_path: Path) -> N
     settings = {"title": "Parts", "where": "ours", "said": ["First.", "Second."]}
     planned = Plan("ablation", settings, {one: tags, two: tags})
     assert "ablation" in ENTRIES
-    page = write_page(tmp_path, [planned], "quick", {one: result()}, [Failed(two, "it broke")]).read_text("utf-8")
+    page = write_page(tmp_path, [planned], "quick", {one: result()}, [Failed(two, "it broke\n  in two")]).read_text(
+        "utf-8"
+    )
     assert "`rcexplainer reproduce ablation --profile quick --out DIR` (ours); 1 of 2 jobs are done." in page
     assert "| default |" in page
     assert page.index("| default |") < page.index("First.\n\nSecond.") < page.index("![ablation](figures/ablation.svg)")
     assert "![ablation-deep](figures/ablation-deep.svg)" in page
     assert "ablations.svg" not in page
     assert "fidelity.svg" not in page
-    assert "- two: it broke" in page
+    assert "- two: it broke in two\n" in page

@@ -95,9 +95,9 @@ def test_ties_go_by_the_order_of_the_graph():
 
 
 def test_fidelity_needs_explanations():
-    with pytest.raises(RCExplainerError, match="at least one explanation"):
+    with pytest.raises(RCExplainerError, match="sufficiency needs at least one explanation"):
         sufficiency(ByNumberOfEdges(), [])
-    with pytest.raises(RCExplainerError, match="at least one explanation"):
+    with pytest.raises(RCExplainerError, match="fidelity needs at least one explanation"):
         fidelity(ByNumberOfEdges(), [])
 
 

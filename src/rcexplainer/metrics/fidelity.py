@@ -51,7 +51,7 @@ def fidelity(
     model: nn.Module | SplitModel, explanations: Sequence[Explanation], sparsity: Sequence[float] = SPARSITIES
 ) -> Fidelity:
     """Run the model on every explained graph without its explanation, for each sparsity."""
-    drops, changed = _run(model, explanations, sparsity, lambda chosen: chosen)
+    drops, changed = _run("fidelity", model, explanations, sparsity, lambda chosen: chosen)
     return Fidelity(tuple(sparsity), drops, changed)
 
 
@@ -59,12 +59,13 @@ def sufficiency(
     model: nn.Module | SplitModel, explanations: Sequence[Explanation], sparsity: Sequence[float] = SPARSITIES
 ) -> Sufficiency:
     """Run the model on the explanation of every graph alone, for each sparsity."""
-    drops, changed = _run(model, explanations, sparsity, lambda chosen: ~chosen)
+    drops, changed = _run("sufficiency", model, explanations, sparsity, lambda chosen: ~chosen)
     return Sufficiency(tuple(sparsity), drops, tuple(1 - share for share in changed))
 
 
 @torch.no_grad()
 def _run(
+    name: str,
     model: nn.Module | SplitModel,
     explanations: Sequence[Explanation],
     sparsity: Sequence[float],
@@ -73,7 +74,7 @@ def _run(
     """At each sparsity the mean of what p(c) loses, and the share of predictions that change, when the units
     `removed(those of the explanation)` are deleted."""
     if not explanations:
-        raise RCExplainerError("fidelity needs at least one explanation")
+        raise RCExplainerError(f"{name} needs at least one explanation")
     split = model if isinstance(model, SplitModel) else split_model(model, [one.graph for one in explanations])
     labels = torch.tensor([one.prediction for one in explanations])
     before = torch.stack([one.probabilities for one in explanations]).gather(1, labels[:, None]).squeeze(1)

@@ -34,7 +34,7 @@ def write_page(folder: Path, plans: Sequence[Plan], profile: str, results: Resul
             *(f"![{path.stem}]({path.relative_to(folder).as_posix()})" for path in _figures(folder, planned.name)),
         ]
     if failed:
-        parts += ["## Not done", "\n".join(f"- {one.job.label}: {one.error}" for one in failed)]
+        parts += ["## Not done", "\n".join(f"- {one.job.label}: {_plain(one.error)}" for one in failed)]
     return write_whole(folder / NAME, ("\n\n".join(parts) + "\n").encode())
 
 

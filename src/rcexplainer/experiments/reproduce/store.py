@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import rcexplainer
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.experiments.accuracy import versions
 from rcexplainer.experiments.documents import write_document
@@ -42,13 +43,13 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         if folder.exists() and not folder.is_dir():
-            raise RCExplainerError(f"--out {folder} is a file: name a folder")
+            raise RCExplainerError(f"{folder} is a file: name a folder")
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise RCExplainerError(f"--out {folder} cannot be made: {error.strerror}") from error
+            raise RCExplainerError(f"the folder {folder} cannot be made: {error.strerror}") from error
         if not os.access(folder, os.W_OK):
-            raise RCExplainerError(f"--out {folder} cannot be written: it is read-only")
+            raise RCExplainerError(f"the folder {folder} cannot be written, it is read-only: name another, or a copy")
         self.folder = folder
 
     @property
@@ -93,13 +94,18 @@ def about() -> dict[str, Any]:
     }
 
 
-def _commit() -> str | None:
-    """The commit of the source, if it is a checkout; else what $RCEXPLAINER_COMMIT says it was copied from."""
-    here = Path(__file__).parent
+def _commit(source: Path = Path(rcexplainer.__file__).parent) -> str | None:
+    """The commit of the source, `+changes` if it was edited since; what $RCEXPLAINER_COMMIT says if it is a copy."""
     try:
-        found = subprocess.run(
-            ["git", "rev-parse", "--short", "HEAD"], cwd=here, capture_output=True, text=True, timeout=5, check=True
-        )
-        return found.stdout.strip()
+        _git(source, "ls-files", "--error-unmatch", "__init__.py")  # not merely installed somewhere within a checkout
+        commit = _git(source, "rev-parse", "--short", "HEAD")
+        edited = _git(source, "status", "--porcelain", "--untracked-files=no", ".")
     except (OSError, subprocess.SubprocessError):
         return os.environ.get("RCEXPLAINER_COMMIT")
+    return f"{commit}+changes" if edited else commit
+
+
+def _git(folder: Path, *words: str) -> str:
+    return subprocess.run(
+        ["git", *words], cwd=folder, capture_output=True, text=True, timeout=5, check=True
+    ).stdout.strip()
