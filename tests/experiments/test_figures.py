@@ -2,11 +2,12 @@
 
 import logging
 import sys
+from dataclasses import replace
 
 import pytest
 
 from rcexplainer.experiments.reproduce import figures as draw
-from rcexplainer.experiments.reproduce.drawing import write_figures
+from rcexplainer.experiments.reproduce.drawing import read_captions, write_figures
 from rcexplainer.experiments.reproduce.entries import ENTRIES, figures, plan
 from tests.experiments.fakes import NOISE, case, measured, results_of, skipped
 
@@ -148,6 +149,20 @@ def test_files_are_written_and_stay_the_same(tmp_path) -> None:
     before = [path.read_bytes() for path in paths]
     write_figures(tmp_path, [planned], results_of(planned))
     assert [path.read_bytes() for path in paths] == before
+
+
+def test_an_entry_that_cannot_be_drawn_costs_no_other(tmp_path, monkeypatch, caplog) -> None:
+    def broken(settings, found):
+        raise ZeroDivisionError("by zero")
+
+    monkeypatch.setitem(ENTRIES, "case-study", replace(ENTRIES["case-study"], figures=broken))
+    plans = [plan(name, "standard") for name in ("case-study", "lambda")]
+    known = {job: result for one in plans for job, result in results_of(one).items()}
+    with caplog.at_level(logging.WARNING):
+        paths = write_figures(tmp_path, plans, known)
+    assert [path.name for path in paths] == ["lambda.svg", "lambda.png"]
+    assert "the figures of case-study are not drawn: ZeroDivisionError: by zero" in caplog.text
+    assert list(read_captions(tmp_path)) == ["lambda"]
 
 
 def test_without_matplotlib_nothing_is_drawn_and_it_is_said(tmp_path, monkeypatch, caplog) -> None:

@@ -82,3 +82,13 @@ def test_masks_are_drawn_as_they_are() -> None:
     last = training_page(RESULT).axes[-1]
     shades = sorted(float(line.get_color()) for line in last.lines)
     assert shades == [0.0, 0.0, 0.78, 0.78]
+
+
+@pytest.mark.parametrize("count", [1, 9])
+def test_any_number_of_terms_has_its_greys(count: int) -> None:
+    terms = {f"term {number}": 0.5 for number in range(count)}
+    losses = training_page(RESULT | {"epochs": [row(0, 0.2, None), row(1, 0.9, terms)]}).axes[1]
+    shades = [to_rgba(line.get_color())[0] for line in losses.lines]
+    assert len(set(shades)) == count
+    assert shades[0] == 0
+    assert max(shades) <= 0.7

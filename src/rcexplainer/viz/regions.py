@@ -80,10 +80,11 @@ def draw_plane(axes: Any, result: dict[str, Any]) -> None:
 def draw_terms(axes: Any, epochs: Sequence[dict[str, Any]]) -> None:
     """Every term of the loss over the epochs."""
     trained = [row for row in epochs if row["terms"]]
-    for place, name in enumerate(trained[0]["terms"] if trained else ()):
+    names = list(trained[0]["terms"]) if trained else []
+    for place, name in enumerate(names):
         values = [row["terms"][name] for row in trained]
         if any(values):
-            shade, style = str(round(0.18 * place, 2)), STYLES[place % len(STYLES)]
+            shade, style = str(round(0.7 * place / max(1, len(names) - 1), 2)), STYLES[place % len(STYLES)]
             axes.plot([row["epoch"] for row in trained], values, color=shade, linestyle=style, label=name)
     axes.set_ylim(0, 1.5 * axes.get_ylim()[1])  # room for the legend
     _plain(axes, "loss terms, training graphs")

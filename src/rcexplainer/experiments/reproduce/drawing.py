@@ -20,18 +20,21 @@ log = logging.getLogger(__name__)
 
 
 def write_figures(folder: Path, plans: Sequence[Plan], results: Results) -> list[Path]:
-    """The figures written: none without matplotlib, which is said."""
+    """The figures written: none without matplotlib, and none of an entry that cannot be drawn, which is said."""
     written: list[Path] = []
     captions: Captions = {}
-    try:
-        for planned in plans:
+    for planned in plans:
+        try:
             drawn = figures(planned, results)
-            for one in drawn:
-                written += [save_figure(one.figure, folder / FOLDER / f"{one.name}.{kind}") for kind in KINDS]
-            captions |= {planned.name: {one.name: one.caption for one in drawn}} if drawn else {}
-    except MissingExtraError as error:
-        log.warning("no figures are drawn: %s", error)
-        return []
+            paths = [save_figure(one.figure, folder / FOLDER / f"{one.name}.{kind}") for one in drawn for kind in KINDS]
+        except MissingExtraError as error:
+            log.warning("no figures are drawn: %s", error)
+            return []
+        except Exception as error:  # noqa: BLE001  whatever it is, it must not cost the other figures, and the page
+            log.warning("the figures of %s are not drawn: %s: %s", planned.name, type(error).__name__, error)
+            continue
+        written += paths
+        captions |= {planned.name: {one.name: one.caption for one in drawn}} if drawn else {}
     if written:
         write_document(folder / FOLDER / CAPTIONS, captions)
     return written
