@@ -342,7 +342,9 @@ def reproduce(
         ),
     ],
     profile: Annotated[str, typer.Option(help="quick: minutes; standard: hours, 3 seeds; paper: 10 seeds.")] = "quick",
-    out: Annotated[Path, typer.Option(help="A folder; what is in it already is not run again.")] = Path("results"),
+    out: Annotated[Path, typer.Option(help="A folder for one profile; what is done is not run again.")] = Path(
+        "results"
+    ),
     jobs: Annotated[int, typer.Option(min=1, help="Processes at a time.")] = 1,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -363,15 +365,12 @@ def reproduce(
 @app.command()
 def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that `rcexplainer reproduce` wrote.")],
-    profile: Annotated[
-        str | None, typer.Option(help="Which results (default: the profile that most of them are of).")
-    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write DIR/report.html, one page with verdicts, tables and figures; nothing is run again."""
     from rcexplainer.experiments.reproduce.report import write_report
 
-    result = write_report(folder, profile)
+    result = write_report(folder)
     _show(result.to_json(), result.rows(), result.caption(), as_json)
 
 

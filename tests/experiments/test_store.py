@@ -8,6 +8,7 @@ import pytest
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.experiments.reproduce import store
+from rcexplainer.experiments.reproduce.reproduce import reproduce
 from rcexplainer.experiments.reproduce.store import Store
 
 
@@ -15,6 +16,16 @@ def test_a_read_only_folder(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(RCExplainerError, match=r"^the folder .* cannot be written, it is read-only: name another, or"):
         Store(tmp_path)
+
+
+def test_a_folder_is_of_one_profile(tmp_path) -> None:
+    assert Store(tmp_path).profile is None
+    Store(tmp_path).claim("standard")
+    Store(tmp_path).claim("standard")
+    assert Store(tmp_path).profile == "standard"
+    with pytest.raises(RCExplainerError, match=r"holds profile standard: name another --out for profile quick"):
+        reproduce("lambda", "quick", tmp_path, progress=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["profile.json"]
 
 
 def git(folder: Path, *words: str) -> None:

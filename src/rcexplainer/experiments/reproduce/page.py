@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rcexplainer.experiments.reproduce.drawing import FOLDER, read_captions
 from rcexplainer.experiments.reproduce.entries import Plan, Results, tables
 from rcexplainer.experiments.reproduce.running import Failed
 from rcexplainer.experiments.reproduce.tables import Cell, Table
@@ -23,6 +24,7 @@ def write_page(folder: Path, plans: Sequence[Plan], profile: str, results: Resul
         "random order, the floor, take no part. Values are means ± standard deviations over the seeds.",
     ]
     parts += _verdicts([one for planned in plans for one in verdicts(planned, results)])
+    drawn = read_captions(folder)
     for planned in plans:
         done = sum(job in results for job in planned.jobs)
         parts += [
@@ -31,7 +33,7 @@ def write_page(folder: Path, plans: Sequence[Plan], profile: str, results: Resul
             f"{done} of {len(planned.jobs)} jobs are done.",
             *(text for table in tables(planned, results) for text in table_text(table)),
             *_said(planned.settings.get("said", ())),
-            *(f"![{path.stem}]({path.relative_to(folder).as_posix()})" for path in _figures(folder, planned.name)),
+            *(f"![{name}]({FOLDER}/{name}.svg)" for name in drawn.get(planned.name, {})),
         ]
     if failed:
         parts += ["## Not done", "\n".join(f"- {one.job.label}: {_plain(one.error)}" for one in failed)]
@@ -69,9 +71,3 @@ def _plain(text: str) -> str:
 def _said(said: Any) -> list[str]:
     """Our own sentences about an entry: one text, or several paragraphs."""
     return [said] if isinstance(said, str) else list(said)
-
-
-def _figures(folder: Path, name: str) -> list[Path]:
-    """The entry's drawings: `name.svg`, `name-….svg`."""
-    found = sorted((folder / "figures").glob(f"{name}*.svg"))
-    return [path for path in found if path.stem == name or path.stem.startswith(f"{name}-")]

@@ -13,9 +13,9 @@ from typing import Any
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.experiments.reproduce import markup
 from rcexplainer.experiments.reproduce.drawing import FOLDER, read_captions
-from rcexplainer.experiments.reproduce.entries import ENTRIES, PROFILES, Plan, plan, tables
+from rcexplainer.experiments.reproduce.entries import ENTRIES, Plan, plan, tables
 from rcexplainer.experiments.reproduce.markup import link, tag, text
-from rcexplainer.experiments.reproduce.store import Job, Store
+from rcexplainer.experiments.reproduce.store import PROFILE, Job, Store
 from rcexplainer.experiments.reproduce.verdicts import WORDS, Verdict, counts, verdicts
 from rcexplainer.files import write_whole
 
@@ -27,7 +27,7 @@ CLASSES = {True: "yes", False: "no", None: "open"}
 
 @dataclass(frozen=True)
 class Kept:
-    """A folder of results, as one profile reads it."""
+    """A folder of results, as its profile reads it."""
 
     folder: Path
     profile: str
@@ -68,33 +68,33 @@ class Report:
         }
 
 
-def write_report(folder: Path, profile: str | None = None) -> Report:
-    """The page of a folder that `reproduce` wrote; without a profile, of the one that most of its results are of."""
-    kept = read(folder, profile)
+def write_report(folder: Path) -> Report:
+    """The page of a folder that `reproduce` wrote."""
+    kept = read(folder)
     judged = tuple(one for planned in kept.plans for one in verdicts(planned, kept.results))
     page = write_whole(folder / NAME, markup.page(TITLE, _body(kept, judged)).encode())
     return Report(page, kept.profile, judged, kept.broken)
 
 
-def read(folder: Path, profile: str | None = None) -> Kept:
-    """All results that the entries ask for."""
+def read(folder: Path) -> Kept:
+    """All results that the entries ask for, in the folder's own profile."""
     if not folder.exists():
         raise RCExplainerError(f"there is no folder {folder}: make it with `rcexplainer reproduce all --out {folder}`")
     if not folder.is_dir():
         raise RCExplainerError(f"{folder} is a file: name the folder that `rcexplainer reproduce` wrote")
-    if not (folder / "runs").is_dir():
-        raise RCExplainerError(
-            f"{folder} is not a folder of results, it has no runs/: fill it with `rcexplainer reproduce all --out "
-            f"{folder}`"
-        )
     store = Store(folder)
-    read_as = [_read(store, name) for name in ([profile] if profile else PROFILES)]
-    kept = max(read_as, key=lambda one: len(one.documents))
+    profile = store.profile
+    if profile is None:
+        raise RCExplainerError(
+            f"{folder} is not a folder of results, it has no {PROFILE} that can be read: fill it with `rcexplainer "
+            f"reproduce all --out {folder}`, which does not run again what is there"
+        )
+    kept = _read(store, profile)
     if not kept.documents:
         found = len(list((folder / "runs").rglob("*.json")))
         raise RCExplainerError(
-            f"none of the {found} files in {folder / 'runs'} is a result that profile {profile or ', '.join(PROFILES)} "
-            "asks for: they are of another profile or version; run `rcexplainer reproduce` again"
+            f"none of the {found} files in {folder / 'runs'} is a result that profile {profile} asks for: they are of "
+            "another version; run `rcexplainer reproduce` again"
         )
     return kept
 

@@ -49,10 +49,12 @@ def reproduce(name: str, profile: str, out: Path, *, workers: int = 1, progress:
     """Run what is missing of one entry, or of all, and write the page of all that is known."""
     plans = tuple(plan(entry, profile) for entry in (ENTRIES if name == "all" else (name,)))
     store = Store(out)
+    store.claim(profile)
     jobs = [job for planned in plans for job in planned.jobs]
     failed = run_jobs(jobs, store, work, workers=workers, progress=progress)
     every = tuple(plan(entry, profile) for entry in ENTRIES)
     known = {job: result for planned in every for job in planned.jobs if (result := store.get(job)) is not None}
-    write_figures(store.folder, every, known)
-    page = write_page(store.folder, every, profile, known, failed)
+    page = write_page(store.folder, every, profile, known, failed)  # whatever becomes of the figures, it is there
+    if write_figures(store.folder, every, known):
+        page = write_page(store.folder, every, profile, known, failed)
     return Reproduced(profile, plans, known, failed, page)

@@ -4,6 +4,8 @@
 
 A changed input is another digest, so that it is run again, and only it. A file that is cut in half, or of another job,
 counts as not there. Files are written whole or not at all: a full disk loses what is being written, nothing else.
+
+A folder is of one profile, which `profile.json` names: its page, figures and report are of that profile alone.
 """
 
 import hashlib
@@ -19,6 +21,8 @@ import rcexplainer
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.experiments.accuracy import versions
 from rcexplainer.experiments.documents import write_document
+
+PROFILE = "profile.json"
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,22 @@ class Store:
     @property
     def networks(self) -> Path:
         return self.folder / "networks"
+
+    @property
+    def profile(self) -> str | None:
+        """The profile that the folder is of; None before the first run."""
+        try:
+            return str(json.loads((self.folder / PROFILE).read_text(encoding="utf-8"))["profile"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def claim(self, profile: str) -> None:
+        """From now on the folder is of this profile."""
+        own = self.profile
+        if own is None:
+            write_document(self.folder / PROFILE, {"profile": profile})
+        elif own != profile:
+            raise RCExplainerError(f"{self.folder} holds profile {own}: name another --out for profile {profile}")
 
     def path(self, job: Job) -> Path:
         return self.folder / "runs" / job.kind / f"{job.label}-{job.digest}.json"
