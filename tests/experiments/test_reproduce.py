@@ -11,17 +11,18 @@ from pathlib import Path
 import pytest
 
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.experiments import inventory, running
+from rcexplainer.experiments import accuracy, inventory, running
 from rcexplainer.experiments.methods import METHODS
-from rcexplainer.experiments.reproduce import entries
+from rcexplainer.experiments.reproduce import entries, work
 from rcexplainer.experiments.reproduce import reproduce as module
 from rcexplainer.experiments.reproduce.entries import ENTRIES, PROFILES, plan, settings_of
 from rcexplainer.experiments.reproduce.reproduce import reproduce
 from rcexplainer.experiments.reproduce.running import run_jobs
 from rcexplainer.experiments.reproduce.store import Job, Store
 from rcexplainer.experiments.reproduce.tables import spread
-from rcexplainer.experiments.reproduce.work import measure_job
+from rcexplainer.experiments.reproduce.work import case_job, explain_job, measure_job, training_job
 from rcexplainer.gnn import TrainConfig
+from rcexplainer.gnn.models import MODELS
 from tests.experiments.toys import small
 
 JOBS = [Job("toy", {"number": number}, f"toy-{number}") for number in range(3)]
@@ -164,9 +165,7 @@ def test_what_json_cannot_hold_is_no_input() -> None:
 def test_a_method_made_otherwise_is_another_job(monkeypatch) -> None:
     before = measure_job("ba-2motifs", "paper", 0, "gnnexplainer")
     assert measure_job("ba-2motifs", "paper", 0, "gnnexplainer").digest == before.digest
-    monkeypatch.setitem(
-        METHODS, "gnnexplainer", replace(METHODS["gnnexplainer"], settings=lambda seed, within: {"lr": 9})
-    )
+    monkeypatch.setitem(METHODS, "gnnexplainer", replace(METHODS["gnnexplainer"], settings=lambda *_: {"lr": 9}))
     assert measure_job("ba-2motifs", "paper", 0, "gnnexplainer").digest != before.digest
 
 
@@ -177,6 +176,36 @@ def test_a_changed_preset_is_another_job(monkeypatch) -> None:
     assert one != two
     first = measure_job("ba-2motifs", "paper", 0, "random").digest
     assert first == measure_job("ba-2motifs", "paper", 0, "random", settings={}).digest
+
+
+def dependents() -> dict[str, str]:
+    """Digests of jobs of every kind that need a network."""
+    where = ("three-motifs", "paper", 0)
+    jobs = (measure_job(*where, "random"), explain_job(*where, "random"), training_job(*where), case_job(0))
+    return {job.kind: job.digest for job in jobs}
+
+
+def test_another_training_or_network_is_another_job_for_all_that_need_it(monkeypatch) -> None:
+    first = dependents()
+    with monkeypatch.context() as patch:
+        patch.setitem(accuracy.SETTINGS, "three-motifs", TrainConfig(epochs=1))
+        second = dependents()
+    monkeypatch.setitem(MODELS, "paper", MODELS["paper"] | {"width": 7})
+    third = dependents()
+    for kind in first:
+        assert len({first[kind], second[kind], third[kind]}) == 3
+
+
+@pytest.mark.parametrize("kind", ["measure", "explain", "training", "case"])
+def test_a_kind_that_works_otherwise_is_run_again(kind: str, monkeypatch) -> None:
+    before = dependents()
+    monkeypatch.setitem(work.VERSIONS, kind, 99)
+    assert [name for name, digest in dependents().items() if digest != before[name]] == [kind]
+
+
+def test_noldb_is_known_by_its_own_settings() -> None:
+    fields = measure_job("ba-2motifs", "paper", 0, "rcexplainer-noldb").inputs["fields"]
+    assert (fields["eta"], fields["lr"], fields["weight_outcome"]) == (10.0, 0.002, 0.0)
 
 
 def test_unknown_names(tmp_path) -> None:

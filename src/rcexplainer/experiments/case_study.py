@@ -32,6 +32,7 @@ from rcexplainer.gnn.instances import Instances, single_effects
 from rcexplainer.metrics.motif import auc
 from rcexplainer.viz import save_figure, target_grid
 
+DATASET, MODEL = "three-motifs", "paper"
 MOTIFS = ((0, 1), (1, 2), (0, 2))  # the kinds of motif of each class of `three-motifs`
 MOTIF_NAMES = ("house", "cycle", "clique")
 SETTINGS = {
@@ -123,15 +124,20 @@ class CaseStudy:
 
 
 def case_study(
-    seeds: Sequence[int] = (0,), *, settings: Mapping[str, Any] | None = None, progress: bool = True
+    seeds: Sequence[int] = (0,),
+    *,
+    settings: Mapping[str, Any] | None = None,
+    keep: Path | None = None,
+    progress: bool = True,
 ) -> CaseStudy:
-    """One GNN, one explainer conditioned on the other class, all pairs of classes; once for each seed."""
+    """One GNN, one explainer conditioned on the other class, all pairs of classes; once for each seed. `keep`: a folder
+    of trained networks, looked in first."""
     explainer = RCExplainer(target_class="each", **(SETTINGS | dict(settings or {})))
     accuracy: list[float] = []
     pairs: list[Pair] = []
     examples: dict[tuple[int, int], Explanation] = {}
-    for seed in each_seed(seeds, "three-motifs", progress):
-        data, trained = trained_gnn("three-motifs", "paper", seed, progress=progress)
+    for seed in each_seed(seeds, DATASET, progress):
+        data, trained = trained_gnn(DATASET, MODEL, seed, keep=keep, progress=progress)
         fitted = explainer.fit(
             trained.model,
             data.subset("train"),

@@ -1,6 +1,6 @@
 """Every method by its name on the command line: how it is made for a case, and on how many instances it is run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, is_dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -10,6 +10,7 @@ from rcexplainer.errors import RCExplainerError
 from rcexplainer.experiments.cases import Case
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.explaining import FittedExplainer
+from rcexplainer.gnn.calling import Task
 
 DEPTH = 0.3  # how far greedy deletion goes
 LARGE = 64  # of a computation graph, the units that greedy deletion looks at
@@ -18,12 +19,12 @@ SAMPLE = 50  # instances for a method that searches or optimises anew for each
 
 @dataclass(frozen=True)
 class Entry:
-    """`fit(case, progress)`; `most`: of how many instances it is asked at most; `settings(seed, within a graph)`: what
-    it is made with, beside the settings that RCExplainer is given."""
+    """`fit(case, progress)`; `most`: of how many instances it is asked at most; `settings(seed, task, preset, settings
+    of RCExplainer)`: what it is made with, field by field."""
 
     fit: Callable[[Case, bool], FittedExplainer]
     most: int | None = None
-    settings: Callable[[int, bool], dict[str, Any]] = lambda seed, within: {}
+    settings: Callable[[int, Task, str, Mapping[str, Any]], dict[str, Any]] = lambda seed, task, preset, own: {}
 
 
 def _ours(make: Callable[..., RCExplainer]) -> Entry:
@@ -39,7 +40,7 @@ def _ours(make: Callable[..., RCExplainer]) -> Entry:
             progress=progress,
         )
 
-    return Entry(fit)
+    return Entry(fit, settings=lambda seed, task, preset, own: make(task=task, preset=preset, **own).settings)
 
 
 def _other(make: Callable[[int, bool], baselines.Method], most: int | None = None) -> Entry:
@@ -55,7 +56,7 @@ def _other(make: Callable[[int, bool], baselines.Method], most: int | None = Non
             progress=progress,
         )
 
-    return Entry(fit, most, lambda seed, within: _told(vars(make(seed, within))))
+    return Entry(fit, most, lambda seed, task, preset, own: _told(vars(make(seed, task != "graph"))))
 
 
 def _told(value: Any) -> Any:

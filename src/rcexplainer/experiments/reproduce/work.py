@@ -15,7 +15,7 @@ from typing import Any
 from rcexplainer.config import RCConfig, make_config
 from rcexplainer.datasets import task_of
 from rcexplainer.experiments.accuracy import training_settings
-from rcexplainer.experiments.case_study import SETTINGS, case_study
+from rcexplainer.experiments.case_study import DATASET, MODEL, SETTINGS, case_study
 from rcexplainer.experiments.cases import Case
 from rcexplainer.experiments.comparing import measure, uses_motif
 from rcexplainer.experiments.inventory import describe
@@ -26,14 +26,14 @@ from rcexplainer.experiments.reproduce.store import Job
 from rcexplainer.gnn.models import MODELS
 from rcexplainer.gnn.training import DEFAULTS
 
-OWN = ("rcexplainer", "rcexplainer-noldb")  # methods that have our settings
-MEASURING = 2  # goes up when `measure` measures more, or otherwise: results of before are measured again
+# One goes up when its kind of job measures more, or otherwise: results of before are measured again.
+VERSIONS = {"network": 1, "measure": 3, "case": 1, "explain": 1, "training": 1}
 
 
 def network_job(dataset: str, model: str, seed: int) -> Job:
     training = asdict(training_settings(dataset) or DEFAULTS[task_of(dataset)])
     inputs = {"dataset": dataset, "model": model, "seed": seed, "fields": MODELS[model], "training": training}
-    return Job("network", inputs, f"{dataset}-{model}-{seed}")
+    return _job("network", f"{dataset}-{model}-{seed}", inputs)
 
 
 def measure_job(
@@ -48,39 +48,21 @@ def measure_job(
     noise: Sequence[float] = (),
     k: Sequence[int] = (8,),
 ) -> Job:
-    """Its inputs hold the settings field by field, so that a preset that changes is measured again."""
-    inputs = {
-        "dataset": dataset,
-        "model": model,
-        "seed": seed,
-        "method": method,
-        "preset": preset,
-        "settings": dict(settings or {}),
-        "fields": _fields(dataset, seed, method, preset, settings),
-        "most": most,
-        "noise": list(noise),
-        "k": list(k),
-        "measuring": MEASURING,
-    }
-    return Job("measure", inputs, f"{dataset}-{model}-{seed}-{method}")
-
-
-def _fields(dataset: str, seed: int, method: str, preset: str, settings: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What a method is made with, field by field."""
-    if method in OWN:
-        return asdict(make_config(preset, dict(settings or {}), task_of(dataset)))
-    return METHODS[method].settings(seed, task_of(dataset) != "graph")
+    inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, preset, settings)
+    inputs |= {"most": most, "noise": list(noise), "k": list(k)}
+    return _job("measure", f"{dataset}-{model}-{seed}-{method}", inputs)
 
 
 def case_job(seed: int, settings: Mapping[str, Any] | None = None) -> Job:
     fields = asdict(make_config("default", SETTINGS | dict(settings or {})))
-    return Job("case", {"seed": seed, "settings": dict(settings or {}), "fields": fields}, f"case-{seed}")
+    network = network_job(DATASET, MODEL, seed).digest
+    inputs = {"seed": seed, "network": network, "settings": dict(settings or {}), "fields": fields}
+    return _job("case", f"case-{seed}", inputs)
 
 
 def explain_job(dataset: str, model: str, seed: int, method: str, *, settings: Mapping[str, Any] | None = None) -> Job:
-    inputs = {"dataset": dataset, "model": model, "seed": seed, "method": method}
-    inputs |= {"settings": dict(settings or {}), "fields": _fields(dataset, seed, method, "default", settings)}
-    return Job("explain", inputs, f"{dataset}-{model}-{seed}-{method}")
+    inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, "default", settings)
+    return _job("explain", f"{dataset}-{model}-{seed}-{method}", inputs)
 
 
 def training_job(
@@ -93,13 +75,31 @@ def training_job(
     shown: Sequence[int] = (0,),
 ) -> Job:
     fields = asdict(make_config(preset, dict(settings or {}), task_of(dataset)))
-    inputs = {"dataset": dataset, "model": model, "seed": seed, "fields": fields, "shown": list(shown)}
-    return Job("training", inputs, f"{dataset}-{model}-{seed}")
+    inputs = _on_network(dataset, model, seed) | {"fields": fields, "shown": list(shown)}
+    return _job("training", f"{dataset}-{model}-{seed}", inputs)
 
 
-def _network(
-    networks: Path, dataset: str, model: str, seed: int, fields: dict[str, Any], training: dict[str, Any]
-) -> dict[str, Any]:
+def _job(kind: str, label: str, inputs: dict[str, Any]) -> Job:
+    return Job(kind, {**inputs, "version": VERSIONS[kind]}, label)
+
+
+def _on_network(dataset: str, model: str, seed: int) -> dict[str, Any]:
+    """A network, and the digest of all that its training depends on."""
+    network = network_job(dataset, model, seed).digest
+    return {"dataset": dataset, "model": model, "seed": seed, "network": network}
+
+
+def _method(dataset: str, seed: int, method: str, preset: str, settings: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A method, and field by field what it is made with: where a preset or a default changes, it is run again."""
+    own = dict(settings or {})
+    fields = METHODS[method].settings(seed, task_of(dataset), preset, own)
+    return {"method": method, "preset": preset, "settings": own, "fields": fields}
+
+
+# Each takes of a job's inputs what it needs: the others only tell on what its result depends.
+
+
+def _network(networks: Path, dataset: str, model: str, seed: int, **_: Any) -> dict[str, Any]:
     case = Case.of(dataset, model, seed, keep=networks, progress=False)
     return {"accuracy": case.accuracy, "motif_flips": uses_motif(case), "dataset": asdict(describe(dataset, seed=seed))}
 
@@ -112,35 +112,28 @@ def _measure(
     method: str,
     preset: str,
     settings: dict[str, Any],
-    fields: dict[str, Any],
     most: int | None,
     noise: list[float],
     k: list[int],
-    measuring: int,
+    **_: Any,
 ) -> dict[str, Any]:
     case = Case.of(dataset, model, seed, preset=preset, settings=settings, keep=networks, progress=False)
     found = measure(case, method, noise=noise, k=k, most=most, progress=False)
     return {**asdict(found), "gnn_accuracy": case.accuracy}
 
 
-def _case(networks: Path, seed: int, settings: dict[str, Any], fields: dict[str, Any]) -> dict[str, Any]:
-    return case_study([seed], settings=settings, progress=False).to_json()
+def _case(networks: Path, seed: int, settings: dict[str, Any], **_: Any) -> dict[str, Any]:
+    return case_study([seed], settings=settings, keep=networks, progress=False).to_json()
 
 
 def _explain(
-    networks: Path,
-    dataset: str,
-    model: str,
-    seed: int,
-    method: str,
-    settings: dict[str, Any],
-    fields: dict[str, Any],
+    networks: Path, dataset: str, model: str, seed: int, method: str, settings: dict[str, Any], **_: Any
 ) -> dict[str, Any]:
     return explain_one(Case.of(dataset, model, seed, settings=settings, keep=networks, progress=False), method)
 
 
 def _training(
-    networks: Path, dataset: str, model: str, seed: int, fields: dict[str, Any], shown: list[int]
+    networks: Path, dataset: str, model: str, seed: int, fields: dict[str, Any], shown: list[int], **_: Any
 ) -> dict[str, Any]:
     case = Case.of(dataset, model, seed, keep=networks, progress=False)
     return training_run(case, RCConfig(**fields), shown)
