@@ -10,7 +10,7 @@ from math import isnan, nan
 from typing import Any
 
 from rcexplainer.experiments.bands import band
-from rcexplainer.experiments.reproduce.tables import Found, Result, Settings
+from rcexplainer.experiments.reproduce.filling import Found, Panel, Result, Settings, done_groups
 from rcexplainer.experiments.results import OURS, SPARSITIES, column
 from rcexplainer.metrics.fidelity import SPARSITIES as MEASURED
 from rcexplainer.viz.curves import (
@@ -33,7 +33,6 @@ from rcexplainer.viz.curves import (
 from rcexplainer.viz.pages import Figure
 
 Values = Sequence[float | None]
-Panel = tuple[str, str]  # dataset and network
 
 GREEDY = "greedy"
 PAPER = ("gnnexplainer", "pgexplainer", "pgmexplainer", "subgraphx", "cfgnnexplainer", "rcexplainer-noldb")
@@ -147,7 +146,7 @@ def robustness(settings: Settings, found: Found) -> list[Drawn]:
 
 
 def times(settings: Settings, found: Found) -> list[Drawn]:
-    groups = _groups(found)
+    groups = done_groups(found)
     if not groups:
         return []
     most = max(len(methods) for methods in groups.values())
@@ -178,7 +177,7 @@ def times(settings: Settings, found: Found) -> list[Drawn]:
 
 
 def nodes(settings: Settings, found: Found) -> list[Drawn]:
-    groups = _groups(found)
+    groups = done_groups(found)
     if not groups:
         return []
     methods = _union(groups.values())
@@ -206,7 +205,7 @@ def varied(name: str) -> Callable[[Settings, Found], list[Drawn]]:
 
     def draw(settings: Settings, found: Found) -> list[Drawn]:
         values = {tags["variant"]: float(tags["value"]) for tags, _ in found if "value" in tags}
-        groups = _groups(found)
+        groups = done_groups(found)
         if not groups:
             return []
         figure, axes = panels(1, len(groups), 4.0, 2.8, sharey=True)
@@ -227,7 +226,7 @@ def varied(name: str) -> Callable[[Settings, Found], list[Drawn]]:
 
 
 def ablation(settings: Settings, found: Found) -> list[Drawn]:
-    groups = _groups(found)
+    groups = done_groups(found)
     if not groups:
         return []
     datasets = list(dict.fromkeys(dataset for dataset, _ in groups))
@@ -292,7 +291,7 @@ def _methods(
     published: Callable[[str], Mapping[float, float]],
 ) -> list[Drawn]:
     """Curves of all methods: the paper's in the first row, further ones in the second, ours and greedy in both."""
-    groups = _groups(found)
+    groups = done_groups(found)
     bands = {
         panel: {
             method: [_band(_at(values(result), place) for result in results) for place in range(len(x))]
@@ -340,16 +339,6 @@ def _legend(row: Any, title: str) -> None:
 def _below(figure: Figure, axes: Any) -> None:
     handles, texts = axes.get_legend_handles_labels()
     figure.legend(handles, texts, loc="outside lower center", ncols=len(texts), frameon=False, fontsize=TEXT)
-
-
-def _groups(found: Found) -> dict[Panel, dict[str, list[Result]]]:
-    """Results by dataset and network, and by method or variant; what was skipped has none."""
-    groups: dict[Panel, dict[str, list[Result]]] = {}
-    for tags, result in found:
-        if not tags.get("network") and not result.get("skipped"):
-            own = groups.setdefault((tags["dataset"], tags["model"]), {})
-            own.setdefault(tags["variant"], []).append(result)
-    return groups
 
 
 def _title(panel: Panel, groups: Iterable[Panel]) -> str:

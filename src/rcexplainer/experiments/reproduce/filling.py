@@ -16,12 +16,13 @@ NAN = float("nan")
 
 Settings: TypeAlias = dict[str, Any]
 Result: TypeAlias = dict[str, Any]
-Results: TypeAlias = list[Result]  # of one method or variant, one a seed
+Seeds: TypeAlias = list[Result]  # of one method or variant, one each
 Found: TypeAlias = list[tuple[dict[str, Any], Result]]  # what sets a job apart from the others, and its result
-Methods: TypeAlias = dict[str, Results]
-Fill: TypeAlias = tuple[Column, Callable[[Results, Any], Cell]]
+Methods: TypeAlias = dict[str, Seeds]
+Panel: TypeAlias = tuple[str, str]  # dataset and network
+Fill: TypeAlias = tuple[Column, Callable[[Seeds, Any], Cell]]
 Notes: TypeAlias = Callable[[Methods], list[str]]
-Path: TypeAlias = tuple[str | int, ...]  # where a number is in a result
+Where: TypeAlias = tuple[str | int, ...]  # where a number is in a result
 
 
 def number(found: Any, *path: str | int) -> float:
@@ -34,7 +35,7 @@ def number(found: Any, *path: str | int) -> float:
     return NAN if found is None else float(found)
 
 
-def numbers(results: Results, *path: str | int) -> list[float]:
+def numbers(results: Seeds, *path: str | int) -> list[float]:
     return [number(one, *path) for one in results]
 
 
@@ -49,16 +50,16 @@ def spread(values: Sequence[float], digits: int = 2) -> str:
 # Rows
 
 
-def groups(found: Found) -> dict[tuple[str, str], Methods]:
+def groups(found: Found) -> dict[Panel, Methods]:
     """(dataset, network) → method → results."""
-    made: dict[tuple[str, str], Methods] = {}
+    made: dict[Panel, Methods] = {}
     for tags, result in found:
         if not tags.get("network"):
             made.setdefault((tags["dataset"], tags["model"]), {}).setdefault(tags["variant"], []).append(result)
     return made
 
 
-def about(key: tuple[str, str], caption: str) -> str:
+def about(key: Panel, caption: str) -> str:
     return f"{key[0]}, network {key[1]}: {caption}"
 
 
@@ -96,6 +97,11 @@ def done(methods: Methods) -> Methods:
     """Without what was left out."""
     kept = {name: [one for one in results if not one.get("skipped")] for name, results in methods.items()}
     return {name: results for name, results in kept.items() if results}
+
+
+def done_groups(found: Found) -> dict[Panel, Methods]:
+    """`groups` without what was left out, nor those that have nothing else."""
+    return {panel: kept for panel, methods in groups(found).items() if (kept := done(methods))}
 
 
 def each(settings: Settings, found: Found, caption: str, fills: Sequence[Fill], notes: Notes = samples) -> list[Table]:
@@ -162,7 +168,7 @@ def plain(value: float | None) -> Cell:
     return Cell("" if value is None else f"{value:,g}")
 
 
-def count(results: Results, *path: str | int) -> Cell:
+def count(results: Seeds, *path: str | int) -> Cell:
     """A sum over the seeds: it describes, and makes no row."""
     return Cell(f"{sum(value for value in numbers(results, *path) if value == value):.0f}")
 
@@ -197,7 +203,7 @@ def at_sparsities(sparsities: Sequence[float], name: str) -> list[Fill]:
     return [metric(column(share), name, place) for place, share in enumerate(sparsities)]
 
 
-def beside(title: str, path: Path, place: int, digits: int = 2) -> list[Fill]:
+def beside(title: str, path: Where, place: int, digits: int = 2) -> list[Fill]:
     """Three columns: ours, the paper's (at this place of what it reports), the difference."""
     own, fill = metric(title, *path, digits=digits)
     return [
@@ -216,7 +222,7 @@ def listed(paper: Any, place: int) -> float | None:
     return float(found) if isinstance(found, int | float) else None
 
 
-def compared(settings: Settings, found: Found, what: str, title: str, paths: Mapping[str, Path]) -> list[Table]:
+def compared(settings: Settings, found: Found, what: str, title: str, paths: Mapping[str, Where]) -> list[Table]:
     """A row for each number that the paper reports, by method and by `title`: ours, the paper's, the difference."""
     columns = (Column("method"), Column(title), Column("ours"), Column("paper"), Column("difference"))
     made: list[Table] = []

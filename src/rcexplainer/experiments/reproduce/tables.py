@@ -8,10 +8,10 @@ from rcexplainer.experiments.reproduce.filling import (
     Fill,
     Found,
     Methods,
-    Path,
     Result,
-    Results,
+    Seeds,
     Settings,
+    Where,
     about,
     at_sparsities,
     beside,
@@ -91,7 +91,7 @@ def datasets(settings: Settings, found: Found) -> list[Table]:
 def fidelity(settings: Settings, found: Found) -> list[Table]:
     caption = "fidelity at sparsity: p of the predicted class that is lost without the explanation"
     every = each(settings, found, caption, [counted("instances", "instances"), *at_sparsities(MEASURED, "fidelity")])
-    paths: dict[str, Path] = {column(share): ("fidelity", place) for place, share in enumerate(MEASURED)}
+    paths: dict[str, Where] = {column(share): ("fidelity", place) for place, share in enumerate(MEASURED)}
     every += compared(settings, found, f"fidelity {ARROWS[BETTER['fidelity']]}", "sparsity", paths)
     if "vary" in settings:  # one method at several settings: the others would say the same again
         return every
@@ -113,7 +113,7 @@ def robustness(settings: Settings, found: Found) -> list[Table]:
     for place, k in enumerate(settings.get("k", (8,))):
         made += at_levels(f"AUC of the noisy graph's scores against the clean graph's top {k} edges", "auc", place)
         if k == 8:
-            paths: dict[str, Path] = {level: ("robust", "auc", at, place) for level, at in levels.items()}
+            paths: dict[str, Where] = {level: ("robust", "auc", at, place) for level, at in levels.items()}
             made += compared(settings, found, f"AUC {ARROWS[BETTER['auc']]}, k = 8", "noise, %", paths)
     for place, k in enumerate(_node_sizes(found)):
         caption = f"share of the clean graph's top {k} nodes that are the noisy graph's too"
@@ -162,7 +162,7 @@ def _in_ms(seconds: float) -> str:
     return f"{1000 * seconds:,.0f}" if seconds >= 0.1 else f"{1000 * seconds:.3g}"
 
 
-def _mean_time(results: Results, _: Any) -> Cell:
+def _mean_time(results: Seeds, _: Any) -> Cell:
     """Mean and standard deviation over the explanations of a seed; of both the means over the seeds."""
     deviation = mean(numbers(results, "seconds_std"))
     return shown_as(numbers(results, "seconds_mean"), lambda centre: f"{_in_ms(centre)} ± {_in_ms(deviation)}")
@@ -171,14 +171,14 @@ def _mean_time(results: Results, _: Any) -> Cell:
 def _times_ours(ours: float) -> Fill:
     """The median as a multiple of RCExplainer's."""
 
-    def fill(results: Results, _: Any) -> Cell:
+    def fill(results: Seeds, _: Any) -> Cell:
         ratios = [seconds / ours for seconds in numbers(results, "seconds")]
         return shown_as(ratios, lambda ratio: f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}")
 
     return Column("× ours"), fill
 
 
-def _slower(results: Results, paper: float | None) -> Cell:
+def _slower(results: Seeds, paper: float | None) -> Cell:
     ours = mean(numbers(results, "seconds_mean"))
     return Cell("") if paper is None or ours != ours else Cell(signed(ours - paper, _in_ms), ours - paper)
 
@@ -196,7 +196,7 @@ def nodes(settings: Settings, found: Found) -> list[Table]:
 
 
 def ablation(settings: Settings, found: Found) -> list[Table]:
-    def total(results: Results, _: Any) -> Cell:
+    def total(results: Seeds, _: Any) -> Cell:
         return over_seeds([sum(number(one, "fidelity", at) for at in range(len(SPARSITIES))) for one in results])
 
     fills = [
@@ -232,7 +232,7 @@ def case_study(settings: Settings, found: Found) -> list[Table]:
 def _shape(name: str, place: int) -> Fill:
     """A number of a dataset, in brackets the paper's."""
 
-    def fill(own: Results, paper: Any) -> Cell:
+    def fill(own: Seeds, paper: Any) -> Cell:
         value = own[0]["dataset"][name]
         exact = len(value) if name == "classes" else value
         ours = f"{exact:.0f}" if float(exact).is_integer() else f"{exact:.2f}"
