@@ -61,6 +61,7 @@ def test_fidelity_is_a_mean_and_takes_at_least_one_edge():
     both = fidelity(ByNumberOfEdges(), [one, two], [0.99])
     apart = [fidelity(ByNumberOfEdges(), [single], [0.99]) for single in (one, two)]
     assert both.drop[0] == pytest.approx(sum(single.drop[0] for single in apart) / 2)
+    assert both.each[0] == pytest.approx([single.drop[0] for single in apart])
     assert apart[0].flips == (1.0,)
     assert both.flips == (0.5,)
 

@@ -347,6 +347,7 @@ def test_graphs_whose_prediction_never_stays_are_left_out():
     found = robustness(fit(graphs), graphs, (0.0, 0.3), 2, protocol="strict", copies=3)
     assert found.kept == found.stayed == (1.0, 0.5)
     assert found.defined == ((6,), (3,))
+    assert found.each[1] == ((None,), pytest.approx(found.auc[1]))
     alone = robustness(fit(graphs), graphs[:1], (0.3,), 2, protocol="strict")
     assert alone.kept == (0.0,)
     assert math.isnan(alone.auc[0][0])

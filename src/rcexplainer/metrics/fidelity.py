@@ -16,7 +16,7 @@ the method still knows. Tied units come in the order in which the graph lists th
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
@@ -36,6 +36,7 @@ class Fidelity:
     sparsity: tuple[float, ...]
     drop: tuple[float, ...]  # ↑
     flips: tuple[float, ...]  # ↑
+    each: tuple[tuple[float, ...], ...] = field(default=(), repr=False)  # [sparsity][explanation]: the drops
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,8 @@ def fidelity(
 ) -> Fidelity:
     """Run the model on every explained graph without its explanation, for each sparsity."""
     drops, changed = _run("fidelity", model, explanations, sparsity, lambda chosen: chosen)
-    return Fidelity(tuple(sparsity), drops, changed)
+    each = tuple(tuple(row) for row in drops.tolist())
+    return Fidelity(tuple(sparsity), tuple(drops.mean(1).tolist()), tuple(changed.mean(1).tolist()), each)
 
 
 def sufficiency(
@@ -60,7 +62,7 @@ def sufficiency(
 ) -> Sufficiency:
     """Run the model on the explanation of every graph alone, for each sparsity."""
     drops, changed = _run("sufficiency", model, explanations, sparsity, lambda chosen: ~chosen)
-    return Sufficiency(tuple(sparsity), drops, tuple(1 - share for share in changed))
+    return Sufficiency(tuple(sparsity), tuple(drops.mean(1).tolist()), tuple((1 - changed.mean(1)).tolist()))
 
 
 @torch.no_grad()
@@ -70,8 +72,8 @@ def _run(
     explanations: Sequence[Explanation],
     sparsity: Sequence[float],
     removed: Callable[[Tensor], Tensor],
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """At each sparsity the mean of what p(c) loses, and the share of predictions that change, when the units
+) -> tuple[Tensor, Tensor]:
+    """[sparsities, explanations] what p(c) loses, and whether the prediction changes (1 or 0), when the units
     `removed(those of the explanation)` are deleted."""
     if not explanations:
         raise RCExplainerError(f"{name} needs at least one explanation")
@@ -86,6 +88,7 @@ def _run(
         chosen = torch.zeros(len(units), dtype=torch.bool, device=columns.device)
         chosen[units.of_edge[columns]] = True
         after = instances.log_probs(instances.everything, removed(chosen)).exp().cpu()
-        drops.append(float((before - after.gather(1, labels[:, None]).squeeze(1)).mean()))
-        changed.append(float((after.argmax(1) != labels).double().mean()))
-    return tuple(drops), tuple(changed)
+        drops.append((before - after.gather(1, labels[:, None]).squeeze(1)).double())
+        changed.append((after.argmax(1) != labels).double())
+    nothing = before.new_empty(0, len(explanations)).double()
+    return (torch.stack(drops), torch.stack(changed)) if drops else (nothing, nothing)

@@ -10,7 +10,7 @@ mean over copies; a copy without one (none of T_k is left, or nothing else; no f
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import ClassVar
 
@@ -57,6 +57,8 @@ class Robustness:
     graphs: int  # explained without noise
     unexplained: int  # given, but not explained without noise, and left out
     copies: int  # of each graph at each level
+    # [level][graph, as given][k]: its own AUC, a mean over its copies; None where it has none
+    each: tuple[tuple[tuple[float | None, ...], ...], ...] = field(default=(), repr=False)
 
 
 def robustness(
@@ -92,12 +94,14 @@ def robustness(
         raise RCExplainerError(f'search="{search}" needs explanations with counterfactuals: explain with a search')
     whole = {place: given[place] for place in sound}
     rows = feature_rows(list(whole.values()))
-    aucs, nodes, overlaps, kept, stayed, failed = [], [], [], [], [], []
+    aucs, nodes, overlaps, kept, stayed, failed, each = [], [], [], [], [], [], []
     for share in tqdm(noise, desc="robustness", unit="level", disable=not progress):
         drawn, at_once = _draw(fitted.split, whole, sound, share, protocol, rows, seed, copies)
         noisy = list(fitted.explain_iter([graph for _, graph in drawn], search=search)) if drawn else []
         pairs = [(sound[drawn[i][0]], one) for i, one in enumerate(noisy) if isinstance(one, Explanation)]
+        owners = [drawn[i][0] for i, one in enumerate(noisy) if isinstance(one, Explanation)]
         aucs.append(_table([[edge_auc(*pair, size) for size in sizes] for pair in pairs], len(sizes)))
+        each.append(_by_graph(aucs[-1], owners, len(given)))
         nodes.append(_table([[node_accuracy(*pair, size) for size in NODE_K] for pair in pairs], len(NODE_K)))
         overlaps.append(_table([[jaccard(*pair)] for pair in pairs], 1))
         kept.append(len(drawn) / (len(sound) * copies))
@@ -119,6 +123,7 @@ def robustness(
         graphs=len(sound),
         unexplained=len(given) - len(sound),
         copies=copies,
+        each=tuple(each),
     )
 
 
@@ -206,6 +211,13 @@ def _predict(split: SplitModel, graphs: list[Data]) -> list[int]:
 
 def _table(rows: list[list[float]], width: int) -> Tensor:
     return torch.tensor(rows, dtype=torch.double).reshape(-1, width)
+
+
+def _by_graph(table: Tensor, owners: list[int], graphs: int) -> tuple[tuple[float | None, ...], ...]:
+    """The means of each graph's rows."""
+    owner = torch.tensor(owners, dtype=torch.long)
+    means = (_means(table[owner == place]) for place in range(graphs))
+    return tuple(tuple(None if value != value else value for value in row) for row in means)
 
 
 def _means(table: Tensor) -> tuple[float, ...]:
