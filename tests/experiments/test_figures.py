@@ -109,6 +109,18 @@ def test_nodes_lie_beside_the_papers() -> None:
     assert list(accuracy.containers[1].lines[0].get_xdata()) == [0.973, 0.5]
 
 
+def test_nodes_are_drawn_of_networks_that_use_the_motif() -> None:
+    networks = [
+        ({"dataset": "toys", "model": "paper", "network": True, "seed": seed}, {"motif_flips": share})
+        for seed, share in enumerate((0.5, 0.95))
+    ]
+    results = found(["rcexplainer"])
+    results[0][1]["auc"] = 0.1
+    (drawn,) = draw.nodes({"aims": {"motif_flips": 0.9}}, [*networks, *results])
+    assert list(drawn.figure.axes[0].containers[0].lines[0].get_xdata()) == pytest.approx([0.999])
+    assert drawn.caption.endswith("toys: 1 of 2 networks use the motif, only these count.")
+
+
 def test_a_varied_setting_has_a_line_for_each_sparsity() -> None:
     several = [
         ({"dataset": "toys", "model": "paper", "variant": f"size = {value}", "value": value}, measured("x", 0))

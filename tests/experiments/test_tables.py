@@ -65,7 +65,7 @@ def result(level: float = 0.5, **other: Any) -> dict[str, Any]:
 
 
 def found(**methods: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    network = ({"dataset": "toy", "model": "paper", "network": True}, {"accuracy": 0.9})
+    network = ({"dataset": "toy", "model": "paper", "seed": 0, "network": True}, {"accuracy": 0.9})
     tags = {"dataset": "toy", "model": "paper"}
     return [network, *(({**tags, "variant": name}, one) for name, results in methods.items() for one in results)]
 
@@ -217,6 +217,30 @@ def test_nodes_stand_beside_the_paper() -> None:
     assert texts(table, "accuracy, difference") == ["−0.073", "+0.100"]
     (alone,) = nodes({}, found(rcexplainer=[result(0.9)]))
     assert "AUC, paper" not in [one.title for one in alone.columns]
+
+
+def trained(flips: list[float | None], aucs: list[float]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """A network for each seed, and what a method finds in it."""
+    tags = {"dataset": "toy", "model": "paper"}
+    networks = [({**tags, "network": True, "seed": seed}, {"motif_flips": share}) for seed, share in enumerate(flips)]
+    ones = [({**tags, "variant": "rcexplainer"}, result(auc, seed=seed)) for seed, auc in enumerate(aucs)]
+    return networks + ones
+
+
+def test_networks_that_do_not_use_the_motif_are_not_in_the_headline_but_beside_it() -> None:
+    settings = {"aims": {"motif_flips": 0.9}}
+    headline, every = nodes(settings, trained([0.95, 0.5, 0.9], [0.9, 0.1, 0.7]))
+    assert headline.caption.endswith("fitted on; 2 of 3 networks use the motif, only these count")
+    assert texts(headline, "AUC ↑") == ["0.800 ± 0.141"]
+    assert texts(headline, "nodes") == ["80"]
+    assert every.caption.endswith("fitted on; all networks, 2 of 3 networks use the motif")
+    assert texts(every, "AUC ↑") == ["0.567 ± 0.416"]
+    (none,) = nodes(settings, trained([0.1, None], [0.9, 0.1]))
+    assert none.caption.endswith("all networks, 0 of 2 networks use the motif")
+    (whole,) = nodes(settings, trained([1.0, 1.0], [0.9, 0.1]))
+    assert whole.caption.endswith("fitted on")
+    (unasked,) = nodes({"aims": {}}, trained([0.1, 0.1], [0.9, 0.1]))
+    assert texts(unasked, "AUC ↑") == ["0.500 ± 0.566"]
 
 
 def test_datasets_do_not_compete() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from rcexplainer.experiments.bands import band
 from rcexplainer.experiments.reproduce.filling import Found, Panel, Result, Settings, done_groups
+from rcexplainer.experiments.reproduce.networks import how_many, using_motif
 from rcexplainer.experiments.results import OURS, SPARSITIES, column
 from rcexplainer.metrics.fidelity import SPARSITIES as MEASURED
 from rcexplainer.viz.curves import (
@@ -177,7 +178,7 @@ def times(settings: Settings, found: Found) -> list[Drawn]:
 
 
 def nodes(settings: Settings, found: Found) -> list[Drawn]:
-    groups = done_groups(found)
+    groups = done_groups(using_motif(settings, found))
     if not groups:
         return []
     methods = _union(groups.values())
@@ -196,7 +197,10 @@ def nodes(settings: Settings, found: Found) -> list[Drawn]:
             if row == 0:
                 axes[row][place].set_title(_title(panel, groups), fontsize=TEXT, loc="left")
     _below(figure, axes[0][0])
-    caption = f"Scores against the motif of the explained node, on motifs no method was fitted on. {WHISKERS}"
+    few = "".join(
+        f" {_title(panel, groups)}: {text}, only these count." for panel, text in how_many(settings, found).items()
+    )
+    caption = f"Scores against the motif of the explained node, on motifs no method was fitted on. {WHISKERS}{few}"
     return [Drawn("nodes", caption, figure)]
 
 

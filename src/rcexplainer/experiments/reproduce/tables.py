@@ -35,6 +35,7 @@ from rcexplainer.experiments.reproduce.filling import (
     spread,
     table,
 )
+from rcexplainer.experiments.reproduce.networks import how_many, using_motif
 from rcexplainer.experiments.reproduce.table import Cell, Column, Table, marked
 from rcexplainer.experiments.results import OURS, SPARSITIES, column, mean
 from rcexplainer.metrics.better import ARROWS, BETTER
@@ -192,7 +193,16 @@ def nodes(settings: Settings, found: Found) -> list[Table]:
         metric("minimal", "minimal"),
         metric("edges", "size"),
     ]
-    return each(settings, found, "nodes of motifs that no method was fitted on", fills)
+    caption = "nodes of motifs that no method was fitted on"
+    few = how_many(settings, found)
+    made: list[Table] = []
+    for panel in groups(found):
+        own = [(tags, result) for tags, result in found if (tags["dataset"], tags["model"]) == panel]
+        if panel in few:
+            headline = f"{caption}; {few[panel]}, only these count"
+            made += each(settings, using_motif(settings, own), headline, fills)
+        made += each(settings, own, f"{caption}; all networks, {few[panel]}" if panel in few else caption, fills)
+    return made
 
 
 def ablation(settings: Settings, found: Found) -> list[Table]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from rcexplainer.experiments.reproduce.entries import Plan, Results, found_of
 from rcexplainer.experiments.reproduce.figures import duration
+from rcexplainer.experiments.reproduce.networks import using_motif
 from rcexplainer.experiments.reproduce.tables import Found, Result, Settings, number
 from rcexplainer.experiments.results import OURS, column, mean
 from rcexplainer.metrics.fidelity import SPARSITIES
@@ -117,17 +118,11 @@ def _time(settings: Settings, aims: Aims, found: Found) -> list[Verdict]:
 
 def _nodes(settings: Settings, aims: Aims, found: Found) -> list[Verdict]:
     def motif(dataset: str, title: str, name: str, least: float) -> Verdict:
-        ours = _methods(found, dataset).get(OURS, [])
-        flips = {
-            tags["seed"]: number(result, "motif_flips")
-            for tags, result in found
-            if tags.get("network") and tags["dataset"] == dataset
-        }
-        used = [one for one in ours if flips.get(one["seed"], NAN) >= aims["motif_flips"]]
+        ours, used = (_methods(ones, dataset).get(OURS, []) for ones in (found, using_motif(settings, found)))
         value = _mean(used, name)
         without = "" if len(used) == len(ours) else f" ({len(used)} of {len(ours)} networks use the motif)"
         checks = _open(settings, OURS, ours) or [
-            _check(value, value >= least, f"{value:.4f}{without}") if used else Check(False, f"–{without}")
+            _check(value, value >= least, f"{value:.4f}{without}") if used else Check(None, f"–{without}")
         ]
         return _verdict("nodes", f"{dataset}: {title} of the motif", f"≥ {column(least)}", checks)
 
