@@ -69,7 +69,8 @@ def test_the_page_holds_verdicts_tables_commands_and_files(tmp_path) -> None:
     assert "lowest .970 (" in page
     assert page.index("What it must show") < page.index("<h2>")
     assert "rcexplainer reproduce case-study --profile standard --out DIR" in page
-    assert "appendix, case study. 3 of 3 jobs are done." in page
+    assert "In the paper: appendix, case study. 3 of 3 jobs are done." in page
+    assert "<p>Not in the paper, but ours. " in page  # the ablation
     assert "test accuracy ↑" in page
     assert "commit: abc1234" in page
     assert "a &lt;machine&gt;" in page

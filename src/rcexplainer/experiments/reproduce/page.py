@@ -21,7 +21,8 @@ def write_page(folder: Path, plans: Sequence[Plan], profile: str, results: Resul
         "# Results",
         f"Made by `rcexplainer reproduce all --profile {profile} --out DIR`. Every number is from a file in `runs/`. "
         "An arrow says which direction is better, bold is the best of a column; greedy deletion, the reference, and "
-        "random order, the floor, take no part. Values are means ± standard deviations over the seeds.",
+        "random order, the floor, take no part. Values are means ± standard deviations over the seeds; of "
+        "times the standard deviation is that of single explanations.",
     ]
     parts += _verdicts([one for planned in plans for one in verdicts(planned, results)])
     drawn = read_captions(folder)

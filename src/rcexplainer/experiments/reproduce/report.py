@@ -147,9 +147,7 @@ def _verdicts(judged: Sequence[Verdict]) -> str:
 def _section(kept: Kept, planned: Plan, judged: Sequence[Verdict], captions: Mapping[str, str]) -> Iterator[str]:
     done = [job for job in planned.jobs if job in kept.documents]
     yield tag("h2", text(planned.title))
-    yield tag(
-        "p", text(f"In the paper: {planned.settings['where']}. {len(done)} of {len(planned.jobs)} jobs are done.")
-    )
+    yield tag("p", text(f"{_where(planned.settings['where'])}. {len(done)} of {len(planned.jobs)} jobs are done."))
     yield tag("pre", tag("code", text(f"rcexplainer reproduce {planned.name} --profile {kept.profile} --out DIR")))
     said = planned.settings.get("said", ())
     yield from (tag("p", text(one)) for one in ([said] if isinstance(said, str) else said))
@@ -159,6 +157,10 @@ def _section(kept: Kept, planned: Plan, judged: Sequence[Verdict], captions: Map
     yield from map(markup.table, tables(planned, kept.results))
     if done:
         yield _files(kept, done)
+
+
+def _where(place: str) -> str:
+    return "Not in the paper, but ours" if place == "ours" else f"In the paper: {place}"
 
 
 def _pictures(folder: Path, captions: Mapping[str, str]) -> Iterator[str]:
