@@ -35,6 +35,8 @@ def measured(
         "accuracy": 0.994 if method == "rcexplainer" else 0.8,
         "flipped": 0.98,
         "size": 2.0,
+        "search_flipped": 0.98,
+        "search_size": 2.0,
         "robust": robust if noise else None,
         "seconds": seconds.get(method, 0.05),
         "batched": seconds.get(method, 0.05) / 10,
@@ -79,6 +81,8 @@ def result_of(job: Job) -> dict[str, Any] | None:
         return case(inputs["seed"])
     if job.kind == "measure":
         return measured(inputs["method"], inputs["seed"], noise=tuple(inputs["noise"]))
+    if job.kind == "time":
+        return measured(inputs["method"], inputs["seed"], noise=())
     return None
 
 

@@ -133,13 +133,14 @@ def test_a_number_may_be_missing_anywhere() -> None:
 
 def test_fidelity_is_a_mean_over_seeds_and_its_winner_is_marked() -> None:
     given = found(rcexplainer=[result(0.4), result(0.6)], gradient=[result(0.1), result(0.1)], greedy=[result(0.9)])
-    main, flips, kept, kept_drop = fidelity({}, given)
+    main, flips, kept, kept_drop, searched = fidelity({}, given)
     assert texts(main, ".95 ↑") == ["0.50 ± 0.14", "0.10 ± 0.00", "0.90"]
     assert [cell.best for cell in column(main, ".95 ↑")] == [True, False, False]
     assert texts(main, "instances") == ["80", "80", "40"]
     assert "change without the explanation" in flips.caption
     assert [cell.best for cell in column(kept, ".90 ↑")] == [False, True, False]
     assert [cell.best for cell in column(kept_drop, ".90 ↓")] == [False, True, False]
+    assert texts(searched, "flipped ↑") == ["0.50 ± 0.14", "0.10 ± 0.00", "0.90"]
     assert [one.title for one in fidelity({"vary": "x"}, given)[0].columns][:3] == ["method", "instances", ".95"]
     assert len(fidelity({"vary": "x"}, given)) == 1
 
@@ -188,6 +189,28 @@ def test_robustness_has_a_table_for_each_k_and_says_what_stands_on_fewer_graphs(
     assert texts(twelve, "0 % ↑") == ["0.60", "0.40"]
     assert texts(twelve, "10 % ↑") == ["–", "–"]
     assert ("top 2 nodes" in two.caption, "top 4 nodes" in four.caption) == (True, True)
+
+
+def test_the_own_search_stands_beside_the_prefixes_and_competes_with_nobody() -> None:
+    ours = result(0.4, search_flipped=1.0, search_minimal=0.9, search_size=3.0)
+    searched = fidelity({}, found(rcexplainer=[ours, ours], gradient=[result(0.5, search_flipped=None)]))[-1]
+    assert texts(searched, "flipped, searched on") == ["1.00 ± 0.00", ""]
+    assert texts(searched, "edges, searched on") == ["3.00 ± 0.00", ""]
+    assert [cell.best for cell in column(searched, "flipped ↑")] == [False, True]
+    assert not any(cell.best for cell in column(searched, "flipped, searched on"))
+
+
+def test_the_share_of_graphs_whose_prediction_stays_is_of_the_graphs_not_of_the_method() -> None:
+    def noised(graphs: int, stayed: float) -> dict[str, Any]:
+        one = result()
+        return one | {"robust": one["robust"] | {"graphs": graphs, "stayed": [1.0, stayed], "kept": [1.0, 0.98]}}
+
+    given = found(a=[noised(100, 0.5), noised(100, 0.7)], b=[noised(100, 0.5), noised(100, 0.7)], slow=[noised(9, 0.8)])
+    (table,) = [one for one in robustness({"noise": [0.0, 0.1]}, given) if "predicted as the graph is" in one.caption]
+    assert table.to_rows() == [
+        {"methods": "a, b", "graphs": "200", "0 %": "1.00 (1.00)", "10 %": "0.60 (0.98)"},
+        {"methods": "slow", "graphs": "9", "0 %": "1.00 (1.00)", "10 %": "0.80 (0.98)"},
+    ]
 
 
 def test_the_overlap_of_counterfactuals_says_how_many_there_are() -> None:

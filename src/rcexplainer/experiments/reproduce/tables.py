@@ -2,6 +2,8 @@
 the seeds, and what the paper reports beside them. Directions and winners follow from the metrics (`BETTER`).
 """
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from rcexplainer.experiments.reproduce.filling import (
@@ -19,6 +21,7 @@ from rcexplainer.experiments.reproduce.filling import (
     count,
     counted,
     done,
+    done_groups,
     each,
     groups,
     left_out,
@@ -40,6 +43,7 @@ from rcexplainer.experiments.reproduce.table import Cell, Column, Table, marked
 from rcexplainer.experiments.results import OURS, SPARSITIES, column, mean
 from rcexplainer.metrics.better import ARROWS, BETTER
 from rcexplainer.metrics.fidelity import SPARSITIES as MEASURED
+from rcexplainer.metrics.robustness import REDRAWS
 
 __all__ = [
     "Cell",
@@ -66,6 +70,14 @@ FURTHER = {
     "kept": "sufficiency: share of the predictions that stay with the explanation alone",
     "kept_drop": "sufficiency: p lost with the explanation alone",
 }
+SEARCHED = (
+    "counterfactuals, verified on the graph without these edges: the shortest prefix of the ranking that flips the "
+    "prediction; searched on: RCExplainer's own search, which goes on where no prefix does, and competes with nobody"
+)
+STAYED = (
+    "share of the graphs whose noisy copy is predicted as the graph is, at the first draw, and in brackets after up to "
+    f"{REDRAWS} more; robustness is measured on these"
+)
 TIMES = (
     "time for the scores of one explanation, alone (the first apart: it warms up) and in a batch of all; × ours: of "
     "the medians; the paper's were measured on other hardware"
@@ -99,7 +111,24 @@ def fidelity(settings: Settings, found: Found) -> list[Table]:
     for name, caption in FURTHER.items():
         graphs = [counted("graphs", "labelled_graphs")] if name == "labelled" else []
         every += each(settings, found, caption, [*graphs, *at_sparsities(MEASURED, name)], no_notes)
-    return every
+    return every + each(settings, found, SEARCHED, [counted("instances", "instances"), *_searched()], no_notes)
+
+
+def _searched() -> list[Fill]:
+    """Counterfactuals. Only what the same search finds along every ranking is compared."""
+
+    def beside(title: str, name: str) -> Fill:
+        return Column(title), lambda results, _: over_seeds(values) if (values := _there(results, name)) else Cell("")
+
+    named = {"flipped": "flipped", "minimal": "minimal", "edges": "size"}
+    return [
+        *(metric(title, name) for title, name in named.items()),
+        *(beside(f"{title}, searched on", f"search_{name}") for title, name in named.items()),
+    ]
+
+
+def _there(results: Seeds, name: str) -> list[float]:
+    return [value for value in numbers(results, name) if value == value]
 
 
 def robustness(settings: Settings, found: Found) -> list[Table]:
@@ -119,9 +148,29 @@ def robustness(settings: Settings, found: Found) -> list[Table]:
     for place, k in enumerate(_node_sizes(found)):
         caption = f"share of the clean graph's top {k} nodes that are the noisy graph's too"
         made += at_levels(caption, "node_accuracy", place)
+    made += _stayed(levels, found)
     caption = "Jaccard overlap of what the counterfactuals of a graph and of its noisy copy (10 %) delete"
     copies = counted("copies", "jaccard_copies")
     return made + each(settings, found, caption, [copies, metric("overlap", "jaccard")], no_notes)
+
+
+def _stayed(levels: Mapping[str, int], found: Found) -> list[Table]:
+    """A row for all methods that were asked about the same graphs: it is the network that is asked here."""
+
+    def at(place: int, results: Seeds, _: Any) -> Cell:
+        kept = mean(numbers(results, "robust", "kept", place))
+        return shown_as(numbers(results, "robust", "stayed", place), lambda share: f"{share:.2f} ({kept:.2f})")
+
+    fills: list[Fill] = [counted("graphs", "robust", "graphs")]
+    fills += [(Column(f"{level} %"), partial(at, place)) for level, place in levels.items()]
+    made: list[Table | None] = []
+    for panel, methods in done_groups(found).items():
+        alike: dict[tuple[Cell, ...], list[str]] = {}
+        for name, results in methods.items():
+            alike.setdefault(tuple(fill(results, None) for _, fill in fills), []).append(name)
+        same = {", ".join(names): methods[names[0]] for names in alike.values()}
+        made.append(table(about(panel, STAYED), "methods", same, fills, {}, no_notes))
+    return [one for one in made if one]
 
 
 def _fewer_graphs(methods: Methods) -> list[str]:
@@ -189,11 +238,12 @@ def nodes(settings: Settings, found: Found) -> list[Table]:
         counted("nodes", "instances"),
         *beside("AUC", ("auc",), 0, digits=3),
         *beside("accuracy", ("accuracy",), 1, digits=3),
-        metric("flipped", "flipped"),
-        metric("minimal", "minimal"),
-        metric("edges", "size"),
+        *_searched(),
     ]
-    caption = "nodes of motifs that no method was fitted on"
+    caption = (
+        "the motif, and counterfactuals along the ranking (searched on: RCExplainer's own search, which goes on where "
+        "no prefix flips), of nodes of motifs that no method was fitted on"
+    )
     few = how_many(settings, found)
     made: list[Table] = []
     for panel in groups(found):
