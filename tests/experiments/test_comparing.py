@@ -6,11 +6,11 @@ import pytest
 import torch
 
 from rcexplainer.baselines import Method
-from rcexplainer.errors import RCExplainerError
+from rcexplainer.errors import MissingExtraError, RCExplainerError
 from rcexplainer.experiments import comparing, running
 from rcexplainer.experiments.cases import Case
-from rcexplainer.experiments.comparing import compare, measure
-from rcexplainer.experiments.methods import METHODS, Entry, chosen
+from rcexplainer.experiments.comparing import clock, compare, measure, measured
+from rcexplainer.experiments.methods import METHODS, Caps, Entry, chosen
 from rcexplainer.gnn import TrainConfig
 from rcexplainer.metrics.fidelity import SPARSITIES
 from tests.experiments.toys import QUICK, small
@@ -71,16 +71,15 @@ def test_explained_are_test_graphs_predicted_as_houses(case) -> None:
 
 
 def test_numbers_are_in_range_and_greedy_is_at_least_random(case) -> None:
-    found = {name: measure(case, name, most=4, progress=False) for name in ("greedy", "random")}
+    found = {name: measure(case, name, caps=Caps(most=4), progress=False) for name in ("greedy", "random")}
     for one in found.values():
         assert one.instances == 4
         assert len(one.fidelity) == len(one.flips) == len(SPARSITIES)
         assert all(0 <= share <= 1 for share in (*one.flips, one.flipped, one.auc, one.robustness))
-        assert one.batched > 0
-        assert 0 < one.seconds <= one.seconds_p95
-        assert one.seconds_std >= 0
-        assert one.cold > 0
-        assert one.timed == 4
+        assert one.places == tuple(case.some(4))
+        assert [sum(row) / 4 for row in one.drops] == pytest.approx(one.fidelity, abs=1e-5)
+        assert sorted(one.robust_places) == list(one.places)
+        assert math.isnan(one.search_flipped)
         assert math.isnan(one.accuracy)
         assert one.held_out == case.count
         assert all(0 <= share <= 1 for share in one.kept)
@@ -102,7 +101,7 @@ def test_a_method_that_fails_on_every_instance_is_left_out_by_name(case, monkeyp
 
     fit = lambda case, progress: Broken().fit(case.model, case.training)  # noqa: E731
     monkeypatch.setitem(METHODS, "random", Entry(fit))
-    found = measure(case, "random", most=3, progress=False)
+    found = measure(case, "random", caps=Caps(most=3), progress=False)
     assert found.failed == 3
     assert found.skipped
 
@@ -117,6 +116,7 @@ def test_nodes_are_compared_on_unseen_motifs(monkeypatch) -> None:
     ((table, caption),) = found.tables()
     assert [row["method"] for row in table] == ["occlusion", "random"]
     assert "tree-cycles" in caption
+    assert all(one.seconds > 0 for one in found.times)
     document = found.to_json()
     assert document["means"][0]["instances"] == 5
     assert document["sparsities"] == SPARSITIES
@@ -133,31 +133,62 @@ def at_random(case):
     return METHODS["random"].fit(case, False)
 
 
-def test_a_slow_method_is_noised_on_fewer_graphs(case, at_random) -> None:
-    """Two levels: a copy each, and the graphs themselves. At 1 s an explanation 20 s are for 6 graphs, at 60 s for 5 in
-    any case; there are not more than so many."""
-    places = case.some(None) * 4
-    graphs = [
-        found.graphs
-        for seconds in (1e-6, 1.0, 60.0)
-        if (found := comparing._robust(case, at_random, places, seconds, (0.0, 0.1), (8,))) is not None
-    ]
-    assert graphs == [min(100, len(places)), 6, 5]
-    assert comparing._robust(case, at_random, places, 1.0, (), (8,)) is None
+def test_fewer_instances_are_among_more_and_noised_alike(case, at_random) -> None:
+    """`noisy` graphs of those that are explained: the first of one order, so that each has its own noise."""
+    few, more = (measured(case, "random", at_random, caps=Caps(most=most, noisy=3)) for most in (2, 6))
+    assert set(few.places) < set(more.places)
+    assert few.robust_places == more.robust_places[:2] == tuple(case.first(2))
+    assert len(more.robust_places) == 3
+    assert few.robust.each[0] == more.robust.each[0][:2]
+    assert [row[more.places.index(few.places[0])] for row in more.drops] == [row[0] for row in few.drops]
+    assert measured(case, "random", at_random, noise=(), caps=Caps(most=2)).robust is None
 
 
-def test_only_a_fast_method_has_overlaps_and_a_labelled_group(case, at_random) -> None:
-    labelled = comparing._labelled(case, at_random, 1e-6, None)
+def test_what_is_capped_at_nothing_is_not_measured(case, at_random) -> None:
     test = [graph for graph in case.data.subset("test") if int(graph.y) == 1]
-    assert [id(one.graph) for one in labelled] == [id(graph) for graph in test]
-    assert len(comparing._labelled(case, at_random, 1e-6, 2)) == 2
-    assert comparing._labelled(case, at_random, 60.0, None) == []
-    overlap, copies = comparing._overlap(case, METHODS["greedy"].fit(case, False), case.some(4), 1e-6)
+    assert [id(one.graph) for one in comparing._labelled(case, at_random, None)] == [id(graph) for graph in test]
+    assert len(comparing._labelled(case, at_random, 2)) == 2
+    assert comparing._labelled(case, at_random, 0) == []
+    overlap, copies = comparing._overlap(case, METHODS["greedy"].fit(case, False), 4)
     assert 0 <= copies <= 4
     assert copies == 0 or 0 <= overlap <= 1
-    overlap, copies = comparing._overlap(case, at_random, case.some(4), 1.0)
+    overlap, copies = comparing._overlap(case, at_random, 0)
     assert math.isnan(overlap)
     assert copies == 0
+
+
+def test_no_cap_is_above_the_number_of_instances() -> None:
+    assert Caps(most=10, noisy=30, labelled=0).within(None) == Caps(10, 10, 10, 0)
+    assert Caps(noisy=30).within(20) == Caps(20, 20, 20, 20)
+    assert Caps().within(None) == Caps()
+
+
+def test_only_our_own_search_is_beside_the_ranking(case) -> None:
+    """The same search for all methods; ours goes on where no prefix flips, so that it flips at least as many."""
+    one = measure(case, "rcexplainer", noise=(), caps=Caps(most=4), progress=False)
+    assert one.search_flipped >= one.flipped
+    assert one.search_size >= 1
+
+
+def test_an_extra_that_is_missing_is_no_result(case, monkeypatch) -> None:
+    def fit(case, progress):
+        raise MissingExtraError("it is not installed")
+
+    monkeypatch.setitem(METHODS, "random", Entry(fit))
+    for run in (measure, clock):
+        with pytest.raises(MissingExtraError):
+            run(case, "random", progress=False)
+
+
+def test_times_are_taken_on_one_thread(case) -> None:
+    before = torch.get_num_threads()
+    one = clock(case, "occlusion", most=4, progress=False)
+    assert (one.timed, one.batch, one.threads) == (4, 4, 1)
+    assert 0 < one.seconds <= one.seconds_p95
+    assert one.seconds_std >= 0
+    assert min(one.cold, one.batched, one.fit) > 0
+    assert torch.get_num_threads() == before
+    assert "attention" in clock(case, "attention", progress=False).skipped
 
 
 def test_the_clock_stops_when_a_method_is_slow(case, at_random, monkeypatch) -> None:

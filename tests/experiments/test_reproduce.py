@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.experiments import accuracy, inventory, running
-from rcexplainer.experiments.methods import METHODS
+from rcexplainer.experiments.methods import METHODS, Caps
 from rcexplainer.experiments.reproduce import entries, work
 from rcexplainer.experiments.reproduce import reproduce as module
 from rcexplainer.experiments.reproduce.entries import ENTRIES, PROFILES, plan, settings_of
@@ -76,7 +77,7 @@ def test_a_result_says_where_it_comes_from(tmp_path) -> None:
     run(store, counting([1]))
     document = json.loads(store.path(JOBS[0]).read_text())
     assert document["inputs"] == {"number": 0}
-    assert {"versions", "machine", "commit"} == set(document["about"])
+    assert {"versions", "machine", "commit", "workers", "threads"} == set(document["about"])
     assert document["seconds"] >= 0
 
 
@@ -139,10 +140,47 @@ def test_every_entry_has_a_plan_in_every_profile(name: str, profile: str) -> Non
     assert set(settings_of(name)) >= {"title", "where", *PROFILES}
 
 
-def test_fidelity_robustness_and_time_share_their_measurements() -> None:
-    fidelity, robustness = (set(plan(name, "standard").jobs) for name in ("fidelity", "robustness"))
-    assert fidelity == robustness
-    assert set(plan("time", "standard").jobs) < fidelity
+def test_fidelity_and_robustness_share_their_measurements_and_times_are_taken_apart() -> None:
+    fidelity, robustness, time = (plan(name, "standard").jobs for name in ("fidelity", "robustness", "time"))
+    assert set(fidelity) == set(robustness)
+    assert {job.kind for job in time} == {"network", "time"}
+    assert {job for job in time if job.kind == "network"} < set(fidelity)
+
+
+def test_slow_methods_are_capped_in_the_standard_profile_only() -> None:
+    def caps(profile: str) -> dict[str, dict[str, int | None]]:
+        jobs = plan("fidelity", profile).jobs
+        return {job.inputs["method"]: job.inputs["caps"] for job in jobs if job.kind == "measure"}
+
+    standard = caps("standard")
+    assert standard["subgraphx"] == {"most": 10, "noisy": 5, "overlaps": 0, "labelled": 0}
+    assert standard["rcexplainer"] == {"most": None, "noisy": 100, "overlaps": 30, "labelled": None}
+    assert {cap for one in caps("paper").values() for cap in one.values()} == {None}
+
+
+def test_another_cap_is_another_job() -> None:
+    one, two = (measure_job("ba-2motifs", "paper", 0, "random", caps=Caps(noisy=noisy)).digest for noisy in (4, 5))
+    assert one != two
+
+
+def alone(job: Job, networks: Path) -> dict[str, bool]:
+    """Whether a job of kind `time` saw another one running."""
+    networks.mkdir(exist_ok=True)
+    mark = networks / job.label
+    mark.touch()
+    time.sleep(0.1)
+    seen = sorted(path.name for path in networks.iterdir())
+    mark.unlink()
+    return {"alone": seen == [job.label]}
+
+
+def test_times_are_taken_one_by_one_after_all_others(tmp_path) -> None:
+    jobs = [Job("time", {"number": number}, f"time-{number}") for number in range(2)]
+    store = Store(tmp_path)
+    assert run_jobs([*jobs, *JOBS], store, alone, workers=2, progress=False) == ()
+    assert [store.get(job) for job in jobs] == [{"alone": True}] * 2
+    about = [json.loads(store.path(job).read_text())["about"] for job in (JOBS[0], jobs[0])]
+    assert [one["workers"] for one in about] == [2, 1]
 
 
 DIGESTS = """

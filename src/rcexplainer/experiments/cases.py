@@ -18,7 +18,7 @@ from torch_geometric.data import Data
 from rcexplainer.datasets import GraphDataset, task_of
 from rcexplainer.experiments.measuring import predictions
 from rcexplainer.experiments.nodes import PARTS
-from rcexplainer.experiments.running import sample, trained_gnn
+from rcexplainer.experiments.running import trained_gnn
 from rcexplainer.explaining import FittedExplainer, Search
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn import GNN, SplitModel, split_model
@@ -103,16 +103,25 @@ class Case:
 
     def some(self, most: int | None) -> list[int]:
         """Which of the held-out instances are explained: all of them, or as many as there is time for."""
-        return sample(self.count, self.count if most is None else most, self.seed)
+        return sorted(self.first(most))
+
+    def first(self, most: int | None) -> list[int]:
+        """The same in the order in which they are drawn: fewer are the first of more."""
+        order = torch.randperm(self.count, generator=torch.Generator().manual_seed(self.seed))
+        return order[:most].tolist()
 
     def explain(self, fitted: FittedExplainer, places: list[int], search: Search) -> list[Explanation]:
         """The explanations of these held-out instances; those that fail are left out."""
+        return list(self.explained(fitted, places, search).values())
+
+    def explained(self, fitted: FittedExplainer, places: list[int], search: Search) -> dict[int, Explanation]:
+        """The same by their places."""
         if self._parts is None:
             found = fitted.explain([self._graphs[place] for place in places], search=search, on_error="keep")
         else:
             index = self._parts[1][torch.tensor(places)]
             found = fitted.explain(self.data.graph, index=index, search=search, on_error="keep")
-        return [one for one in found if isinstance(one, Explanation)]
+        return {place: one for place, one in zip(places, found, strict=True) if isinstance(one, Explanation)}
 
     def graphs(self, places: list[int]) -> list[Data]:
         """The held-out graphs themselves, for noise; of nodes and links there are none."""

@@ -2,37 +2,39 @@
 
 For each method: fidelity, flips and sufficiency at sparsities, the scores against the known motif, verified
 counterfactuals from the ranking, robustness to noise, and seconds. One that cannot explain this model is left out, with
-its reason. A slow method costs no more than its share, and the result says on how many instances each number stands:
+its reason. A slow method is measured on fewer instances (`Caps`), and the result says on which. The instances are drawn
+in one order for all methods, so that the fewer are among the more, and noise does the same to them:
 
-    instances   at most `most` of METHODS, a sample that depends on the seed alone
-    seconds     one by one at least TIMED, and on while that takes less than TIMING seconds, up to OFTEN
-    robust      at most NOISY graphs, and no more than ROBUST seconds allow by its own time in a batch, but FEW
-    jaccard     counterfactuals of at most OVERLAPS graphs and their copies at 10 % noise, by the same search for all
-                methods ("prefix"), where that takes less than OVERLAP seconds
-    labelled    all test graphs labelled as the class (the paper's text; its code takes those predicted so), where
-                they take less than LABELLED seconds; of graphs only
+    counterfactuals  by the same search for all methods, the prefixes of the ranking; RCExplainer's own search, which
+                     goes on where no prefix flips, stands beside it (search_…)
+    jaccard          counterfactuals of graphs and of their copies at 10 % noise, by the same search for all methods
+    labelled         test graphs labelled as the class (the paper's text; its code takes those predicted so); of graphs
+    seconds          on one thread, one by one at least TIMED, and on while that takes less than TIMING seconds, up to
+                     OFTEN; then all in a batch
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import Any, TypeVar
 
+import torch
 from tqdm.auto import tqdm
 
-from rcexplainer.errors import RCExplainerError
+from rcexplainer.errors import MissingExtraError, RCExplainerError
 from rcexplainer.experiments.accuracy import versions
 from rcexplainer.experiments.cases import EXPLAINED, Case
 from rcexplainer.experiments.measuring import NAN, motif_flips
-from rcexplainer.experiments.methods import METHODS
+from rcexplainer.experiments.methods import METHODS, USUAL, Caps
 from rcexplainer.experiments.results import OURS, Rows, column, mean, seeds_text, short, std
 from rcexplainer.experiments.running import each_seed, sample
 from rcexplainer.explaining import FittedExplainer
 from rcexplainer.explanation import Explanation
 from rcexplainer.metrics import Robustness, fidelity, motif_accuracy, motif_auc, robustness, sufficiency
+from rcexplainer.metrics.counterfactual import counterfactuals
 from rcexplainer.metrics.fidelity import SPARSITIES
 from rcexplainer.metrics.timing import summary
 
@@ -40,9 +42,7 @@ T = TypeVar("T")
 
 TIMED, OFTEN, TIMING = 5, 50, 5.0
 NOISE, K = 0.1, 8  # at which methods are compared
-NOISY, FEW, ROBUST = 100, 5, 20.0
-OVERLAPS, OVERLAP = 30, 30.0
-LABELLED = 30.0
+DIGITS = 5  # of the numbers of each instance
 
 
 @dataclass(frozen=True)
@@ -65,17 +65,15 @@ class Measured:
     flipped: float = NAN  # share with a verified counterfactual
     minimal: float = NAN  # share of these that are verified to be minimal
     size: float = NAN  # median units in these
+    search_flipped: float = NAN  # the same three by RCExplainer's own search
+    search_minimal: float = NAN
+    search_size: float = NAN
     robust: Robustness | None = None  # of graphs, the paper's protocol
     jaccard: float = NAN  # overlap of counterfactuals at 10 % noise
     jaccard_copies: int = 0  # that have one, as their graph has
-    timed: int = 0  # instances explained alone, the first of them cold
-    cold: float = NAN
-    seconds: float = NAN  # one instance alone, median
-    seconds_mean: float = NAN
-    seconds_std: float = NAN
-    seconds_p95: float = NAN
-    batched: float = NAN  # each, all together
-    fit: float = NAN
+    places: tuple[int, ...] = ()  # which of the held-out instances were explained
+    drops: tuple[tuple[float, ...], ...] = ()  # [sparsity][instance]: what fidelity is the mean of
+    robust_places: tuple[int, ...] = ()  # which were noised
     skipped: str = ""  # why there is nothing
 
     @property
@@ -84,6 +82,25 @@ class Measured:
         if self.robust is None or NOISE not in self.robust.noise or K not in self.robust.k:
             return NAN
         return self.robust.auc[self.robust.noise.index(NOISE)][self.robust.k.index(K)]
+
+
+@dataclass(frozen=True)
+class Timed:
+    """What one method costs on one network."""
+
+    method: str
+    seed: int
+    timed: int = 0  # instances explained alone, the first of them cold
+    cold: float = NAN
+    seconds: float = NAN  # one instance alone, median
+    seconds_mean: float = NAN
+    seconds_std: float = NAN
+    seconds_p95: float = NAN
+    batched: float = NAN  # each, all together
+    batch: int = 0  # how many these were
+    fit: float = NAN
+    threads: int = 1
+    skipped: str = ""  # why there is nothing
 
 
 @dataclass(frozen=True)
@@ -96,13 +113,14 @@ class Comparison:
     gnn_accuracy: tuple[float, ...]
     motif_flips: tuple[float, ...]  # share of the instances that flip when their motif is deleted, by seed
     results: tuple[Measured, ...]
+    times: tuple[Timed, ...]
 
     def rows(self) -> Rows:
         """Means over the seeds, and under `std` standard deviations; a line for each method."""
-        groups: dict[str, list[Measured]] = {}
-        for one in self.results:
-            groups.setdefault(one.method, []).append(one)
-        return [_row(name, ones) for name, ones in groups.items()]
+        groups: dict[str, list[tuple[Measured, Timed]]] = {}
+        for one, took in zip(self.results, self.times, strict=True):
+            groups.setdefault(one.method, []).append((one, took))
+        return [_row(name, [one for one, _ in both], [took for _, took in both]) for name, both in groups.items()]
 
     def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "sparsities": SPARSITIES, "means": self.rows(), "versions": versions()}
@@ -120,6 +138,7 @@ class Comparison:
                 "accuracy": short(row["accuracy"]),
                 "flipped": short(row["flipped"]),
                 "size": short(row["size"]),
+                "searched": short(row["search_flipped"]),
                 "robust": short(row["robustness"]),
                 "one ms": _milliseconds(row["seconds"]),
                 "batch ms": _milliseconds(row["batched"]),
@@ -132,29 +151,20 @@ class Comparison:
         caption = (
             f"{self.dataset}, {self.model}, held-out instances, {seeds_text(len(self.seeds))}: fidelity at each "
             f"sparsity (↑, * best); AUC ↑ and accuracy ↑ of the motif (deleting it flips {flips}); flipped ↑: share "
-            "with a verified counterfactual, size ↓: its median edges; robust ↑: AUC at 10 % noise; milliseconds ↓ for "
-            "one instance alone and in a batch"
+            "with a verified counterfactual among the prefixes of the ranking, size ↓: its median edges; searched: "
+            "flipped where RCExplainer searches on; robust ↑: AUC at 10 % noise; milliseconds ↓ for one instance alone "
+            "and in a batch, one thread"
         )
         skipped = "".join(f"\n{row['method']} is left out: {row['skipped']}" for row in rows if row["skipped"])
         return [(table, caption + skipped)]
 
 
-def _row(name: str, ones: list[Measured]) -> dict[str, Any]:
-    numbers = {
-        field: [float(getattr(one, field)) for one in ones]
-        for field in (
-            "auc",
-            "accuracy",
-            "flipped",
-            "minimal",
-            "size",
-            "jaccard",
-            "robustness",
-            "seconds",
-            "batched",
-            "fit",
-        )
-    }
+AVERAGED = ("auc", "accuracy", "flipped", "minimal", "size", "search_flipped", "search_size", "jaccard", "robustness")
+
+
+def _row(name: str, ones: list[Measured], times: list[Timed]) -> dict[str, Any]:
+    numbers = {field: [float(getattr(one, field)) for one in ones] for field in AVERAGED}
+    numbers |= {field: [float(getattr(one, field)) for one in times] for field in ("seconds", "batched", "fit")}
     for place, share in enumerate(SPARSITIES):
         numbers[column(share)] = [one.fidelity[place] if one.fidelity else NAN for one in ones]
         numbers[f"flips {column(share)}"] = [one.flips[place] if one.flips else NAN for one in ones]
@@ -190,15 +200,31 @@ def compare(
     accuracy: list[float] = []
     flips: list[float] = []
     results: list[Measured] = []
+    times: list[Timed] = []
     for seed in each_seed(seeds, dataset, progress):
         case = Case.of(dataset, model, seed, preset=preset, settings=settings, root=root, progress=progress)
         accuracy.append(case.accuracy)
-        bar = tqdm(methods, desc="methods", unit="method", disable=not progress)
-        noise = (NOISE,) if robust else ()
-        results += [measure(case, name, noise=noise, most=most, progress=progress) for name in bar]
+        for name in tqdm(methods, desc="methods", unit="method", disable=not progress):
+            caps = METHODS[name].caps.within(most)
+            try:
+                fitted, fit = _clocked(partial(METHODS[name].fit, case, progress))
+            except (RCExplainerError, ImportError) as error:
+                results.append(Measured(name, seed, skipped=str(error)))
+                times.append(Timed(name, seed, skipped=str(error)))
+            else:
+                results.append(measured(case, name, fitted, noise=(NOISE,) if robust else (), caps=caps))
+                times.append(timed(case, name, fitted, fit, caps.most))
         flips.append(uses_motif(case))
     return Comparison(
-        dataset, model, preset, dict(settings or {}), tuple(seeds), tuple(accuracy), tuple(flips), tuple(results)
+        dataset,
+        model,
+        preset,
+        dict(settings or {}),
+        tuple(seeds),
+        tuple(accuracy),
+        tuple(flips),
+        tuple(results),
+        tuple(times),
     )
 
 
@@ -208,30 +234,45 @@ def measure(
     *,
     noise: Sequence[float] = (NOISE,),
     k: Sequence[int] = (K,),
-    most: int | None = None,
+    caps: Caps = USUAL,
     progress: bool = True,
 ) -> Measured:
-    """Fit one method and measure it; what it cannot do is said in the result, and costs the others nothing."""
-    entry = METHODS[name]
+    """Fit one method and measure it; a model that it cannot explain is said in the result. A missing extra raises: it
+    may be there the next time."""
     try:
-        fitted, fit = _timed(lambda: entry.fit(case, progress))
-    except (RCExplainerError, ImportError) as error:
+        fitted = METHODS[name].fit(case, progress)
+    except MissingExtraError:
+        raise
+    except RCExplainerError as error:
         return Measured(name, case.seed, skipped=str(error))
+    return measured(case, name, fitted, noise=noise, k=k, caps=caps)
+
+
+def measured(
+    case: Case,
+    name: str,
+    fitted: FittedExplainer,
+    *,
+    noise: Sequence[float] = (NOISE,),
+    k: Sequence[int] = (K,),
+    caps: Caps = USUAL,
+) -> Measured:
+    """Everything but its times."""
     if not case.count:
-        return Measured(name, case.seed, fit=fit, skipped="there is no held-out instance to explain")
-    places = case.some(_least(entry.most, most))
-    singles = _alone(case, fitted, places)
-    shown, seconds = _timed(lambda: case.explain(fitted, places, "none"))
-    batched = seconds / len(places)
+        return Measured(name, case.seed, skipped="there is no held-out instance to explain")
+    caps = caps.within(None)
+    places = case.some(caps.most)
+    found = case.explained(fitted, places, "prefix")
+    shown = list(found.values())
     if not shown:
-        return Measured(name, case.seed, failed=len(places), fit=fit, skipped="it could explain none of the instances")
-    searched = case.explain(fitted, places, "greedy" if name == OURS else "prefix")
-    turned = [one for one in searched if (found := one.counterfactual) is not None and found.flipped]
-    minimal = [one for one in turned if (found := one.counterfactual) is not None and found.minimal]
+        return Measured(name, case.seed, failed=len(places), skipped="it could explain none of the instances")
     without, alone = fidelity(case.split, shown, SPARSITIES), sufficiency(case.split, shown, SPARSITIES)
-    labelled = _labelled(case, fitted, batched, most)
-    times = summary(singles, batched)
-    overlap, copies = _overlap(case, fitted, places, batched) if noise else (NAN, 0)
+    prefixes = counterfactuals(shown)
+    searched = counterfactuals(case.explain(fitted, places, "greedy")) if name == OURS else None
+    labelled = _labelled(case, fitted, caps.labelled)
+    noised = [] if case.within or not noise else case.first(caps.noisy)
+    robust = robustness(fitted, case.graphs(noised), noise, k, seed=case.seed) if noised else None
+    overlap, copies = _overlap(case, fitted, caps.overlaps) if noise else (NAN, 0)
     known = case.data.has_ground_truth
     return Measured(
         method=name,
@@ -247,12 +288,47 @@ def measure(
         labelled_graphs=len(labelled),
         auc=motif_auc(shown) if known else NAN,
         accuracy=motif_accuracy(shown) if known and case.within else NAN,
-        flipped=len(turned) / len(searched) if searched else NAN,
-        minimal=len(minimal) / len(turned) if turned else NAN,
-        size=float(median(len(one.removed_units) for one in turned)) if turned else NAN,
-        robust=_robust(case, fitted, places, batched, noise, k),
+        flipped=prefixes.flipped,
+        minimal=prefixes.minimal,
+        size=prefixes.size,
+        search_flipped=NAN if searched is None else searched.flipped,
+        search_minimal=NAN if searched is None else searched.minimal,
+        search_size=NAN if searched is None else searched.size,
+        robust=None if robust is None else replace(robust, each=_rounded(robust.each)),
         jaccard=overlap,
         jaccard_copies=copies,
+        places=tuple(found),
+        drops=_rounded(without.each),
+        robust_places=tuple(noised),
+    )
+
+
+def clock(case: Case, name: str, *, most: int | None = None, progress: bool = True) -> Timed:
+    """Fit one method and take its times, all on one thread; as `measure`, it raises where an extra is missing."""
+    with one_thread():
+        try:
+            fitted, fit = _clocked(partial(METHODS[name].fit, case, progress))
+        except MissingExtraError:
+            raise
+        except RCExplainerError as error:
+            return Timed(name, case.seed, skipped=str(error))
+        return timed(case, name, fitted, fit, most)
+
+
+def timed(case: Case, name: str, fitted: FittedExplainer, fit: float, most: int | None) -> Timed:
+    """The times of a method whose fit took `fit` seconds: some instances alone, then `most` of them at once."""
+    places = case.some(most)
+    if not places:
+        return Timed(name, case.seed, fit=fit, skipped="there is no held-out instance to explain")
+    with one_thread():
+        singles = _alone(case, fitted, places)
+        shown, seconds = _clocked(partial(case.explain, fitted, places, "none"))
+    if not shown:
+        return Timed(name, case.seed, fit=fit, skipped="it could explain none of the instances")
+    times = summary(singles, seconds / len(places))
+    return Timed(
+        method=name,
+        seed=case.seed,
         timed=times.graphs,
         cold=times.cold,
         seconds=times.median if times.graphs > 1 else times.cold,
@@ -260,12 +336,20 @@ def measure(
         seconds_std=times.std,
         seconds_p95=times.p95,
         batched=times.batched,
+        batch=len(places),
         fit=fit,
     )
 
 
-def _least(*limits: int | None) -> int | None:
-    return min((limit for limit in limits if limit is not None), default=None)
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Times do not depend on how many cores are free; afterwards there are as many threads as before."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _alone(case: Case, fitted: FittedExplainer, places: Sequence[int]) -> list[float]:
@@ -274,42 +358,38 @@ def _alone(case: Case, fitted: FittedExplainer, places: Sequence[int]) -> list[f
     for place in places[: OFTEN + 1]:
         if len(singles) > TIMED and sum(singles) > TIMING:
             break
-        singles.append(_timed(partial(case.explain, fitted, [place], "none"))[1])
+        singles.append(_clocked(partial(case.explain, fitted, [place], "none"))[1])
     return singles
 
 
-def _robust(
-    case: Case, fitted: FittedExplainer, places: Sequence[int], batched: float, noise: Sequence[float], k: Sequence[int]
-) -> Robustness | None:
-    """On as many graphs as there is time for; of nodes and links there is none."""
-    if case.within or not noise:
-        return None
-    affordable = max(FEW, min(NOISY, int(ROBUST / (batched * (1 + len(noise))))))
-    few = [places[place] for place in sample(len(places), affordable, case.seed)]
-    return robustness(fitted, case.graphs(few), noise, k, seed=case.seed)
-
-
-def _overlap(case: Case, fitted: FittedExplainer, places: Sequence[int], batched: float) -> tuple[float, int]:
+def _overlap(case: Case, fitted: FittedExplainer, most: int | None) -> tuple[float, int]:
     """Jaccard overlap of counterfactuals at 10 % noise, and of how many copies it is the mean."""
-    if case.within or batched * 2 * OVERLAPS > OVERLAP:
+    graphs = case.graphs(case.first(most))
+    if not graphs:
         return NAN, 0
-    few = [places[place] for place in sample(len(places), OVERLAPS, case.seed)]
-    found = robustness(fitted, case.graphs(few), (NOISE,), K, seed=case.seed, search="prefix")
+    found = robustness(fitted, graphs, (NOISE,), K, seed=case.seed, search="prefix")
     assert found.jaccard is not None  # a search was asked for
     assert found.flipped is not None
     return found.jaccard[0], found.flipped[0]
 
 
-def _labelled(case: Case, fitted: FittedExplainer, batched: float, most: int | None) -> list[Explanation]:
+def _labelled(case: Case, fitted: FittedExplainer, most: int | None) -> list[Explanation]:
     """Of the test graphs that are labelled as the class, whatever they are predicted; none where all are explained."""
     wanted = EXPLAINED.get(case.data.name)
-    if wanted is None or case.within:
+    if wanted is None or case.within or most == 0:
         return []
     graphs = [graph for graph in case.data.subset("test") if int(graph.y) == wanted]
     chosen = [graphs[place] for place in sample(len(graphs), len(graphs) if most is None else most, case.seed)]
-    if not chosen or batched * len(chosen) > LABELLED:
+    if not chosen:
         return []
     return [one for one in fitted.explain(chosen, search="none", on_error="keep") if isinstance(one, Explanation)]
+
+
+def _rounded(values: Any) -> Any:
+    """Nested numbers with few digits: there are many of them."""
+    if isinstance(values, tuple):
+        return tuple(_rounded(value) for value in values)
+    return None if values is None else round(values, DIGITS)
 
 
 def uses_motif(case: Case) -> float:
@@ -320,6 +400,6 @@ def uses_motif(case: Case) -> float:
     return motif_flips(case.split, case.explain(fitted, case.some(None), "none"))
 
 
-def _timed(run: Callable[[], T]) -> tuple[T, float]:
+def _clocked(run: Callable[[], T]) -> tuple[T, float]:
     started = time.perf_counter()
     return run(), time.perf_counter() - started

@@ -1,7 +1,7 @@
 """Every method by its name on the command line: how it is made for a case, and on how many instances it is run."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -14,16 +14,39 @@ from rcexplainer.gnn.calling import Task
 
 DEPTH = 0.3  # how far greedy deletion goes
 LARGE = 64  # of a computation graph, the units that greedy deletion looks at
-SAMPLE = 50  # instances for a method that searches or optimises anew for each
+
+
+@dataclass(frozen=True)
+class Caps:
+    """On how many instances a method is measured at most; None: on all that there are."""
+
+    most: int | None = None  # that are explained; none of the others is more
+    noisy: int | None = None  # graphs of which noisy copies are explained
+    overlaps: int | None = None  # graphs whose counterfactuals are compared with those of noisy copies
+    labelled: int | None = None  # graphs of the group labelled, not predicted, as the class
+
+    def within(self, most: int | None) -> "Caps":
+        """With all of them at most so large, too."""
+        limits = (least(most, self.most, cap) for cap in (None, self.noisy, self.overlaps, self.labelled))
+        return Caps(*limits)
+
+
+def least(*limits: int | None) -> int | None:
+    """The smallest of some limits, of which None is no limit."""
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+USUAL = Caps(noisy=100, overlaps=30)
+SEARCHING = Caps(most=50, noisy=30, overlaps=30, labelled=0)  # a method that searches or optimises anew for each
 
 
 @dataclass(frozen=True)
 class Entry:
-    """`fit(case, progress)`; `most`: of how many instances it is asked at most; `settings(seed, task, preset, settings
-    of RCExplainer)`: what it is made with, field by field."""
+    """`fit(case, progress)`; `caps`: how much of it `rcexplainer evaluate` measures; `settings(seed, task, preset,
+    settings of RCExplainer)`: what it is made with, field by field."""
 
     fit: Callable[[Case, bool], FittedExplainer]
-    most: int | None = None
+    caps: Caps = USUAL
     settings: Callable[[int, Task, str, Mapping[str, Any]], dict[str, Any]] = lambda seed, task, preset, own: {}
 
 
@@ -43,7 +66,7 @@ def _ours(make: Callable[..., RCExplainer]) -> Entry:
     return Entry(fit, settings=lambda seed, task, preset, own: make(task=task, preset=preset, **own).settings)
 
 
-def _other(make: Callable[[int, bool], baselines.Method], most: int | None = None) -> Entry:
+def _other(make: Callable[[int, bool], baselines.Method], caps: Caps = USUAL) -> Entry:
     def fit(case: Case, progress: bool) -> FittedExplainer:
         return make(case.seed, case.within).fit(
             case.model,
@@ -56,7 +79,7 @@ def _other(make: Callable[[int, bool], baselines.Method], most: int | None = Non
             progress=progress,
         )
 
-    return Entry(fit, most, lambda seed, task, preset, own: _told(vars(make(seed, task != "graph"))))
+    return Entry(fit, caps, lambda seed, task, preset, own: _told(vars(make(seed, task != "graph"))))
 
 
 def _told(value: Any) -> Any:
@@ -82,18 +105,18 @@ def _subgraphx(seed: int, within: bool) -> baselines.Method:
 METHODS: dict[str, Entry] = {
     "rcexplainer": _ours(RCExplainer),
     "rcexplainer-noldb": _ours(lambda **how: baselines.NoLDB(**how)),
-    "gnnexplainer": _other(lambda seed, within: baselines.GNNExplainer(seed=seed)),
+    "gnnexplainer": _other(lambda seed, within: baselines.GNNExplainer(seed=seed), replace(USUAL, noisy=30)),
     "pgexplainer": _other(lambda seed, within: baselines.PGExplainer()),
-    "pgmexplainer": _other(lambda seed, within: baselines.PGMExplainer(seed=seed), SAMPLE),
-    "subgraphx": _other(_subgraphx, SAMPLE // 5),
-    "cfgnnexplainer": _other(lambda seed, within: baselines.CFGNNExplainer(), SAMPLE),
-    "cf2": _other(lambda seed, within: baselines.CF2(), SAMPLE),
+    "pgmexplainer": _other(lambda seed, within: baselines.PGMExplainer(seed=seed), SEARCHING),
+    "subgraphx": _other(_subgraphx, Caps(most=10, noisy=5, overlaps=0, labelled=0)),
+    "cfgnnexplainer": _other(lambda seed, within: baselines.CFGNNExplainer(), SEARCHING),
+    "cf2": _other(lambda seed, within: baselines.CF2(), SEARCHING),
     "gradient": _other(lambda seed, within: baselines.Gradient()),
     "gradcam": _other(lambda seed, within: baselines.GradCAM()),
     "integrated-gradients": _other(lambda seed, within: baselines.IntegratedGradients()),
     "attention": _other(lambda seed, within: baselines.Attention()),
     "occlusion": _other(lambda seed, within: baselines.Occlusion()),
-    "greedy": _other(_greedy, 4 * SAMPLE),
+    "greedy": _other(_greedy, replace(USUAL, most=200)),
     "random": _other(lambda seed, within: baselines.Random(seed)),
 }
 ALWAYS = ("occlusion", "greedy", "random")  # the reference and the floor: in every table

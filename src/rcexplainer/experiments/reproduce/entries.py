@@ -8,11 +8,12 @@ job share its result.
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.experiments.methods import Caps
 from rcexplainer.experiments.reproduce import figures as draw
 from rcexplainer.experiments.reproduce.diagram import training_figure, training_table
 from rcexplainer.experiments.reproduce.figures import Drawn
@@ -29,7 +30,14 @@ from rcexplainer.experiments.reproduce.tables import (
     robustness,
     times,
 )
-from rcexplainer.experiments.reproduce.work import case_job, explain_job, measure_job, network_job, training_job
+from rcexplainer.experiments.reproduce.work import (
+    case_job,
+    explain_job,
+    measure_job,
+    network_job,
+    time_job,
+    training_job,
+)
 
 PROFILES = ("quick", "standard", "paper")
 Results = Mapping[Job, dict[str, Any]]  # of the jobs that have one
@@ -90,7 +98,17 @@ def _networks(settings: dict[str, Any]) -> dict[Job, dict[str, Any]]:
 
 
 def _measures(settings: dict[str, Any]) -> dict[Job, dict[str, Any]]:
-    """Every dataset, network, seed, variant and method; and the networks themselves, trained first."""
+    """Everything that is measured of every dataset, network, seed and variant."""
+    make = partial(measure_job, noise=settings.get("noise", ()), k=settings.get("k", (8,)))
+    return _compared(settings, make)
+
+
+def _times(settings: dict[str, Any]) -> dict[Job, dict[str, Any]]:
+    return _compared(settings, time_job)
+
+
+def _compared(settings: dict[str, Any], make: Callable[..., Job]) -> dict[Job, dict[str, Any]]:
+    """A job for every dataset, network, seed and variant; and the networks themselves, trained first."""
     jobs: dict[Job, dict[str, Any]] = {}
     for dataset in settings["datasets"]:
         for model in settings.get("models", [settings.get("model")]):
@@ -98,19 +116,24 @@ def _measures(settings: dict[str, Any]) -> dict[Job, dict[str, Any]]:
                 network = {"dataset": dataset, "model": model, "seed": seed, "network": True}
                 jobs[network_job(dataset, model, seed)] = network
                 for tags, variant in _variants(settings):
-                    job = measure_job(
+                    method = variant.get("method", "rcexplainer")
+                    job = make(
                         dataset,
                         model,
                         seed,
-                        variant.get("method", "rcexplainer"),
+                        method,
                         preset=variant.get("preset", settings.get("preset", "default")),
                         settings=settings.get("settings", {}) | variant.get("settings", {}),
-                        most=settings.get("most"),
-                        noise=settings.get("noise", ()),
-                        k=settings.get("k", (8,)),
+                        caps=_caps(settings, method),
                     )
                     jobs[job] = {"dataset": dataset, "model": model, **tags}
     return jobs
+
+
+def _caps(settings: dict[str, Any], method: str) -> Caps:
+    """How much a method is measured: `caps` of a profile, for `all` methods and for single ones; without, in full."""
+    caps = settings.get("caps", {})
+    return Caps(**(caps.get("all", {}) | caps.get(method, {})))
 
 
 def _variants(settings: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
@@ -168,7 +191,7 @@ ENTRIES: dict[str, Entry] = {
     "datasets": Entry(_networks, datasets),
     "fidelity": Entry(_measures, fidelity, draw.fidelity),
     "robustness": Entry(_measures, robustness, draw.robustness),
-    "time": Entry(_measures, times, draw.times),
+    "time": Entry(_times, times, draw.times),
     "nodes": Entry(_measures, nodes, draw.nodes),
     "boundaries": Entry(_measures, fidelity, draw.varied("boundaries")),
     "lambda": Entry(_measures, fidelity, draw.varied("lambda")),

@@ -28,21 +28,32 @@ class Failed:
 def run_jobs(
     jobs: Sequence[Job], store: Store, work: Work, *, workers: int = 1, progress: bool = True
 ) -> tuple[Failed, ...]:
-    """Run what is not done yet. Jobs of the first kind (networks) are done before those that need them."""
+    """Run what is not done yet: networks before what needs them, and what takes times at last, one by one."""
     unique = list(dict.fromkeys(jobs))
     failed: list[Failed] = []
     with tqdm(total=len(unique), desc="jobs", unit="job", disable=not progress) as bar:
         todo = [job for job in unique if store.get(job) is None]
         bar.update(len(unique) - len(todo))
-        for stage in ([job for job in todo if job.kind == "network"], [job for job in todo if job.kind != "network"]):
-            for job, result, seconds in _results(stage, store, work, workers):
+        for stage, at_once in _stages(todo, workers):
+            for job, result, seconds in _results(stage, store, work, at_once):
                 if isinstance(result, str):
                     failed.append(Failed(job, result))
                 else:
-                    store.put(job, result, seconds)
+                    store.put(job, result, seconds, at_once)
                 bar.set_postfix_str(job.label)
                 bar.update()
     return tuple(failed)
+
+
+def _stages(jobs: Sequence[Job], workers: int) -> list[tuple[list[Job], int]]:
+    """Jobs that may run at the same time, and how many at a time. Beside other jobs a clock would measure these too."""
+    kinds: tuple[Callable[[str], bool], ...] = (
+        lambda kind: kind == "network",
+        lambda kind: kind not in ("network", "time"),
+        lambda kind: kind == "time",
+    )
+    stages = [[job for job in jobs if of_kind(job.kind)] for of_kind in kinds]
+    return list(zip(stages, (workers, workers, 1), strict=True))
 
 
 def _results(

@@ -1,7 +1,8 @@
 """What the jobs do: each a function of JSON values that returns JSON values, and of the folder of trained networks.
 
 network   train a network (or find it trained): its accuracy, the numbers of its dataset, whether it uses the motif
-measure   fit one method to it, explain held-out instances, measure everything
+measure   fit one method to it, explain held-out instances, measure everything but times
+time      fit one method to it, and take its times, on one thread and with no other job beside it
 case      the case study of chosen classes
 explain   fit one method, and keep what it says about one held-out instance, to be drawn
 training  train RCExplainer, and keep what happens, to be drawn
@@ -17,9 +18,9 @@ from rcexplainer.datasets import task_of
 from rcexplainer.experiments.accuracy import training_settings
 from rcexplainer.experiments.case_study import DATASET, MODEL, SETTINGS, case_study
 from rcexplainer.experiments.cases import Case
-from rcexplainer.experiments.comparing import measure, uses_motif
+from rcexplainer.experiments.comparing import clock, measure, uses_motif
 from rcexplainer.experiments.inventory import describe
-from rcexplainer.experiments.methods import METHODS
+from rcexplainer.experiments.methods import METHODS, USUAL, Caps
 from rcexplainer.experiments.reproduce.diagram import training_run
 from rcexplainer.experiments.reproduce.qualitative import explain_one
 from rcexplainer.experiments.reproduce.store import Job
@@ -27,7 +28,7 @@ from rcexplainer.gnn.models import MODELS
 from rcexplainer.gnn.training import DEFAULTS
 
 # One goes up when its kind of job measures more, or otherwise: results of before are measured again.
-VERSIONS = {"network": 1, "measure": 3, "case": 1, "explain": 1, "training": 1}
+VERSIONS = {"network": 1, "measure": 3, "time": 1, "case": 1, "explain": 1, "training": 1}
 
 
 def network_job(dataset: str, model: str, seed: int) -> Job:
@@ -44,13 +45,27 @@ def measure_job(
     *,
     preset: str = "default",
     settings: Mapping[str, Any] | None = None,
-    most: int | None = None,
+    caps: Caps = USUAL,
     noise: Sequence[float] = (),
     k: Sequence[int] = (8,),
 ) -> Job:
     inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, preset, settings)
-    inputs |= {"most": most, "noise": list(noise), "k": list(k)}
+    inputs |= {"caps": asdict(caps.within(None)), "noise": list(noise), "k": list(k)}
     return _job("measure", f"{dataset}-{model}-{seed}-{method}", inputs)
+
+
+def time_job(
+    dataset: str,
+    model: str,
+    seed: int,
+    method: str,
+    *,
+    preset: str = "default",
+    settings: Mapping[str, Any] | None = None,
+    caps: Caps = USUAL,
+) -> Job:
+    inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, preset, settings)
+    return _job("time", f"{dataset}-{model}-{seed}-{method}", inputs | {"most": caps.most})
 
 
 def case_job(seed: int, settings: Mapping[str, Any] | None = None) -> Job:
@@ -112,14 +127,29 @@ def _measure(
     method: str,
     preset: str,
     settings: dict[str, Any],
-    most: int | None,
+    caps: dict[str, int | None],
     noise: list[float],
     k: list[int],
     **_: Any,
 ) -> dict[str, Any]:
     case = Case.of(dataset, model, seed, preset=preset, settings=settings, keep=networks, progress=False)
-    found = measure(case, method, noise=noise, k=k, most=most, progress=False)
+    found = measure(case, method, noise=noise, k=k, caps=Caps(**caps), progress=False)
     return {**asdict(found), "gnn_accuracy": case.accuracy}
+
+
+def _time(
+    networks: Path,
+    dataset: str,
+    model: str,
+    seed: int,
+    method: str,
+    preset: str,
+    settings: dict[str, Any],
+    most: int | None,
+    **_: Any,
+) -> dict[str, Any]:
+    case = Case.of(dataset, model, seed, preset=preset, settings=settings, keep=networks, progress=False)
+    return asdict(clock(case, method, most=most, progress=False))
 
 
 def _case(networks: Path, seed: int, settings: dict[str, Any], **_: Any) -> dict[str, Any]:
@@ -142,6 +172,7 @@ def _training(
 KINDS: dict[str, Callable[..., dict[str, Any]]] = {
     "network": _network,
     "measure": _measure,
+    "time": _time,
     "case": _case,
     "explain": _explain,
     "training": _training,
