@@ -58,6 +58,7 @@ def result(level: float = 0.5, **other: Any) -> dict[str, Any]:
         "seconds_std": 0.003,
         "seconds_p95": 0.015,
         "batched": 0.001,
+        "batch": 40,
         "fit": 3.0,
         "skipped": "",
         **other,
@@ -226,6 +227,7 @@ def test_times_are_in_milliseconds_and_compared_with_ours() -> None:
     assert texts(table, "median, ms ↓") == ["10", "2,500"]
     assert texts(table, "× ours") == ["1", "250"]
     assert texts(table, "first, ms ↓") == ["20", "5,000"]
+    assert (texts(table, "timed alone"), texts(table, "in a batch")) == (["11", "11"], ["40", "40"])
     assert texts(table, "paper, ms") == ["", "4,600"]
     assert texts(table, "difference, ms") == ["", "−1,600"]
     assert [cell.best for cell in column(table, "in a batch, ms ↓")] == [True, False]
@@ -335,12 +337,12 @@ def test_the_page_has_commands_tables_sentences_and_figures(tmp_path: Path) -> N
     settings = {"title": "Parts", "where": "ours", "said": ["First.", "Second."]}
     planned = Plan("ablation", settings, {one: tags, two: tags})
     assert "ablation" in ENTRIES
-    page = write_page(tmp_path, [planned], "quick", {one: result()}, [Failed(two, "it broke\n  in two")]).read_text(
-        "utf-8"
-    )
+    page = write_page(
+        tmp_path, [planned], "quick", {one: result()}, [Failed(two, "it broke\n  in two")], [Failed(one, "no data")]
+    ).read_text("utf-8")
     assert "`rcexplainer reproduce ablation --profile quick --out DIR` (ours); 1 of 2 jobs are done." in page
     assert "| default |" in page
     assert page.index("| default |") < page.index("First.\n\nSecond.") < page.index("![ablation](figures/ablation.svg)")
     assert "![ablation-deep](figures/ablation-deep.svg)" in page
     assert "fidelity.svg" not in page
-    assert "- two: it broke in two\n" in page
+    assert page.endswith("## Skipped\n\n- one: no data\n\n## Not done\n\n- two: it broke in two\n")

@@ -1,5 +1,5 @@
 """`README.md` of a results folder: of every entry its command, tables, figures and what is to be said about them, and
-at the end what failed. The best of a column is bold.
+at the end what was skipped, for want of data or of an extra, and what failed. The best of a column is bold.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,14 @@ from rcexplainer.files import write_whole
 NAME = "README.md"
 
 
-def write_page(folder: Path, plans: Sequence[Plan], profile: str, results: Results, failed: Sequence[Failed]) -> Path:
+def write_page(
+    folder: Path,
+    plans: Sequence[Plan],
+    profile: str,
+    results: Results,
+    failed: Sequence[Failed],
+    skipped: Sequence[Failed] = (),
+) -> Path:
     parts = [
         "# Results",
         f"Made by `rcexplainer reproduce all --profile {profile} --out DIR`. Every number is from a file in `runs/`. "
@@ -36,8 +43,9 @@ def write_page(folder: Path, plans: Sequence[Plan], profile: str, results: Resul
             *_said(planned.settings.get("said", ())),
             *(f"![{name}]({FOLDER}/{name}.svg)" for name in drawn.get(planned.name, {})),
         ]
-    if failed:
-        parts += ["## Not done", "\n".join(f"- {one.job.label}: {_plain(one.error)}" for one in failed)]
+    for heading, ones in (("Skipped", skipped), ("Not done", failed)):
+        if ones:
+            parts += [f"## {heading}", "\n".join(f"- {one.job.label}: {_plain(one.error)}" for one in ones)]
     return write_whole(folder / NAME, ("\n\n".join(parts) + "\n").encode())
 
 

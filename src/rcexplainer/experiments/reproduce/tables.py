@@ -18,7 +18,6 @@ from rcexplainer.experiments.reproduce.filling import (
     at_sparsities,
     beside,
     compared,
-    count,
     counted,
     done,
     done_groups,
@@ -79,8 +78,8 @@ STAYED = (
     f"{REDRAWS} more; robustness is measured on these"
 )
 TIMES = (
-    "time for the scores of one explanation, alone (the first apart: it warms up) and in a batch of all; × ours: of "
-    "the medians; the paper's were measured on other hardware"
+    "time for the scores of one explanation, alone (the first apart: it warms up) and in a batch, on one thread, with "
+    "no other job beside it; × ours: of the medians; the paper's were measured on other hardware"
 )
 
 
@@ -196,7 +195,8 @@ def times(settings: Settings, found: Found) -> list[Table]:
             _milliseconds("first, ms", "cold"),
             _milliseconds("in a batch, ms", "batched"),
             (Column("fit, s"), lambda results, _: shown_as(numbers(results, "fit"), lambda value: f"{value:.1f}")),
-            (Column("timed"), lambda results, _: count(results, "timed")),
+            counted("timed alone", "timed"),
+            counted("in a batch", "batch"),
             (Column("paper, ms"), lambda _, paper: plain(None if paper is None else 1000 * paper)),
             (Column("difference, ms"), _slower),
         ]
