@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
+from rcexplainer.experiments.reproduce.common import on_common
 from rcexplainer.experiments.reproduce.entries import Plan, Results, found_of
 from rcexplainer.experiments.reproduce.figures import duration
 from rcexplainer.experiments.reproduce.networks import using_motif
@@ -189,7 +190,8 @@ def _verdict(entry: str, claim: str, aim: str, checks: Sequence[Check]) -> Verdi
 def _above(
     settings: Settings, methods: dict[str, list[Result]], rivals: Sequence[str], reads: dict[str, Read]
 ) -> list[Check]:
-    """Is ours above every rival at every place? Where not, by how much; else which rival comes closest."""
+    """Is ours above every rival at every place, on the instances that both were asked about? Where not, by how much;
+    else which rival comes closest."""
     ours = methods.get(OURS, [])
     checks = _open(settings, OURS, ours)
     if checks:
@@ -201,7 +203,12 @@ def _above(
         checks += opened
         if opened:
             continue
-        pairs = {at: (mean([*map(read, ours)]), mean([*map(read, theirs)])) for at, read in reads.items()}
+        by_seed = {one["seed"]: one for one in theirs}
+        both = [on_common(one, by_seed[one["seed"]]) for one in ours if one["seed"] in by_seed]
+        pairs = {
+            at: (mean([read(own) for own, _ in both]), mean([read(other) for _, other in both]))
+            for at, read in reads.items()
+        }
         below = [f"{at} ({_said(own)} against {_said(other)})" for at, (own, other) in pairs.items() if own <= other]
         unknown = [at for at, (own, other) in pairs.items() if isnan(own - other)]
         if below:
