@@ -44,8 +44,8 @@ class RCConfig:
     temperature_end: float = 0.5  # and at the end; the paper: 1, its code: 4.99
 
     # What a search teaches; the paper has none of it
-    weight_order: float = 1.0  # of the order in which greedy deletion leaves the region
-    weight_effect: float = 0.2  # of what units do on their own
+    weight_order: float = 0.2  # of the order in which greedy deletion leaves the region
+    weight_effect: float = 0.05  # of what units do on their own
     effect_temperature: float = 0.1  # τ: drops in probability this close share the credit
     teacher_depth: float = 0.3  # how far the search deletes, as a share of the units
     teacher_steps: int = 32  # and how many units at most
@@ -55,7 +55,7 @@ class RCConfig:
     weight_outcome: float = 10.0  # of what deleting explanations drawn from the network's ranking really does
     outcome_draws: int = 2  # explanations of an instance that are drawn in a step, to be compared with each other
     noise: float = 0.3  # noisy copies have up to this share of edges and features changed; the paper: none
-    weight_stable: float = 12.0  # of the same edges at the top in noisy copies; 0: all else is learnt from the copies
+    weight_stable: float = 7.0  # of the same edges at the top in noisy copies; 0: all else is learnt from the copies
 
     # Training
     epochs: int = 140  # the paper: 600

@@ -29,28 +29,30 @@ NOISE, K, NOISY = 0.1, 8, 100
 # student that reads noisy copies, and one that reads the graphs and is asked for the same top edges in noisy copies.
 TEACHER: dict[str, Any] = {"weight_outcome": 0.0}
 DRAWS: dict[str, Any] = {"weight_order": 0.0, "weight_effect": 0.0}
+MORE: dict[str, Any] = {"weight_order": 1.0, "weight_effect": 0.2}
 STUDENT: dict[str, Any] = {"weight_stable": 0.0}
 MASKS: dict[str, Any] = {**TEACHER, **DRAWS, **STUDENT, "weight_regions": 1.0}
 
 # Every idea with and without the others; what is not named is as in the preset.
 SETTINGS: dict[str, dict[str, Any]] = {
-    "default: teacher, own draws, stable with weight 12": {},
+    "default: own draws, a little teacher, stable with weight 7": {},
+    **{f"the same, stable with weight {weight}": {"weight_stable": weight} for weight in (3.0, 5.0, 12.0, 25.0)},
+    "the same with weight 7, noise up to 0.5": {"noise": 0.5},
+    "the same with weight 7, no neighbours": {"network": "factorised"},
+    "own draws, stable with weight 4": {**DRAWS, "weight_stable": 4.0},
+    "own draws, stable with weight 7": DRAWS,
+    "own draws, five times the teacher, stable with weight 12": {**MORE, "weight_stable": 12.0},
+    "own draws, a little teacher, no noise": {"noise": 0.0},
     **{
-        f"teacher, own draws, stable with weight {weight}": {"weight_stable": weight}
-        for weight in (3.0, 6.0, 20.0, 40.0)
+        f"own draws, a little teacher, a student of noise {noise}": {**STUDENT, "noise": noise} for noise in (0.15, 0.3)
     },
-    "the same with weight 12, noise up to 0.5": {"noise": 0.5},
-    "the same with weight 12, no neighbours": {"network": "factorised"},
-    "teacher and own draws, no noise": {"noise": 0.0},
-    **{f"teacher and own draws, a student of noise {noise}": {**STUDENT, "noise": noise} for noise in (0.15, 0.3, 0.6)},
-    "own draws, stable with weight 12": DRAWS,
-    "teacher, stable with weight 2": {**TEACHER, "weight_stable": 2.0},
-    "teacher, a student of noise 0.3": {**TEACHER, **STUDENT},
-    "order alone, a student of noise 0.3": {**TEACHER, **STUDENT, "weight_effect": 0.0},
-    "own effects alone, a student of noise 0.3": {**TEACHER, **STUDENT, "weight_order": 0.0},
+    "teacher, stable with weight 2": {**TEACHER, **MORE, "weight_stable": 2.0},
+    "teacher, a student of noise 0.3": {**TEACHER, **MORE, **STUDENT},
+    "order alone, a student of noise 0.3": {**TEACHER, **STUDENT, "weight_order": 1.0, "weight_effect": 0.0},
+    "own effects alone, a student of noise 0.3": {**TEACHER, **STUDENT, "weight_order": 0.0, "weight_effect": 1.0},
     "any-budget masks, no noise": {**MASKS, "noise": 0.0},
     "any-budget masks, a student of noise 0.3": MASKS,
-    "teacher and any-budget masks, a student of noise 0.3": {**TEACHER, **STUDENT, "weight_regions": 1.0},
+    "teacher and any-budget masks, a student of noise 0.3": {**TEACHER, **MORE, **STUDENT, "weight_regions": 1.0},
 }
 
 
