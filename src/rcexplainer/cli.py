@@ -337,8 +337,8 @@ def reproduce(
     entry: Annotated[
         str,
         typer.Argument(
-            help="datasets, fidelity, robustness, time, nodes, boundaries, lambda, case-study, ablation, qualitative, "
-            "training, or all."
+            help="datasets, fidelity, robustness, time, nodes, links, boundaries, lambda, case-study, ablation, "
+            "qualitative, training, or all."
         ),
     ],
     profile: Annotated[str, typer.Option(help="quick: minutes; standard: hours, 3 seeds; paper: 10 seeds.")] = "quick",
@@ -354,9 +354,11 @@ def reproduce(
 
     result = run(entry, profile, out, workers=jobs, progress=not quiet)
     shown = [(table.to_rows(), "\n".join((table.caption, *table.notes))) for table in result.tables()]
-    notes = (
-        [([{"job": one.job.label, "failed": one.error} for one in result.failed], "not done")] if result.failed else []
-    )
+    notes = [
+        ([{"job": one.job.label, name: one.error} for one in ones], caption)
+        for caption, name, ones in (("left out", "skipped", result.skipped), ("not done", "failed", result.failed))
+        if ones
+    ]
     _show_tables(result.to_json(), [*shown, *notes], as_json)
     if result.failed:
         raise typer.Exit(1)

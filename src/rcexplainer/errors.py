@@ -17,6 +17,10 @@ class DatasetError(RCExplainerError):
     """A dataset that is unknown, missing or broken."""
 
 
+class MissingDataError(DatasetError):
+    """A dataset that is not there, and cannot be fetched."""
+
+
 class SplitError(RCExplainerError):
     """A model that cannot be taken apart into embedding and head."""
 

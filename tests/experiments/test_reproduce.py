@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rcexplainer.errors import RCExplainerError
+from rcexplainer.errors import MissingDataError, MissingExtraError, RCExplainerError
 from rcexplainer.experiments import accuracy, inventory, running
 from rcexplainer.experiments.methods import METHODS, Caps
 from rcexplainer.experiments.reproduce import entries, work
@@ -41,7 +41,9 @@ def counting(done: list[int]) -> Callable[[Job, Path], dict[str, int]]:
 
 
 def run(store: Store, work, jobs=JOBS):
-    return run_jobs(jobs, store, work, progress=False)
+    failed, skipped = run_jobs(jobs, store, work, progress=False)
+    assert skipped == ()
+    return failed
 
 
 def test_what_is_done_is_not_done_twice_and_what_failed_is_tried_again(tmp_path) -> None:
@@ -83,7 +85,7 @@ def test_a_result_says_where_it_comes_from(tmp_path) -> None:
 
 def test_several_processes_give_the_same(tmp_path) -> None:
     store = Store(tmp_path)
-    assert run_jobs(JOBS, store, doubled, workers=2, progress=False) == ()
+    assert run_jobs(JOBS, store, doubled, workers=2, progress=False) == ((), ())
     assert [store.get(job) for job in JOBS] == [{"twice": 0}, {"twice": 2}, {"twice": 4}]
 
 
@@ -104,9 +106,46 @@ def deadly(job: Job, networks: Path) -> dict[str, int]:
 
 def test_a_killed_process_takes_nothing_with_it_but_its_own_job(tmp_path) -> None:
     store = Store(tmp_path)
-    (failed,) = run_jobs(JOBS, store, deadly, workers=2, progress=False)
+    (failed,), _ = run_jobs(JOBS, store, deadly, workers=2, progress=False)
     assert (failed.job, "was killed" in failed.error) == (JOBS[1], True)
     assert [store.get(job) for job in JOBS] == [{"twice": 0}, None, {"twice": 4}]
+
+
+def lacking(job: Job, networks: Path) -> dict[str, int]:
+    """Job 0 has no data, job 1 not its extra."""
+    if job.inputs["number"] == 0:
+        raise MissingDataError("the set is not there")
+    if job.inputs["number"] == 1:
+        raise MissingExtraError("it is not installed")
+    return doubled(job, networks)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_lacks_its_data_or_extra_is_skipped_and_asked_for_again(workers: int, tmp_path) -> None:
+    store = Store(tmp_path)
+    failed, skipped = run_jobs(JOBS, store, lacking, workers=workers, progress=False)
+    assert failed == ()
+    assert {one.job.label: one.error for one in skipped} == {
+        "toy-0": "the set is not there",
+        "toy-1": "it is not installed",
+    }
+    assert [store.get(job) for job in JOBS] == [None, None, {"twice": 4}]
+    assert run_jobs(JOBS, store, doubled, progress=False) == ((), ())
+    assert store.get(JOBS[0]) == {"twice": 0}
+
+
+def test_absent_data_is_named_in_tables_and_page_and_is_no_failure(toy, tmp_path, monkeypatch) -> None:
+    def absent(name, root=None, seed=0):
+        raise MissingDataError(f"the TU set {name!r} is not there")
+
+    monkeypatch.setattr(running, "load", absent)
+    for name in ("datasets", "fidelity", "qualitative"):
+        found = reproduce(name, "quick", tmp_path, progress=False)
+        assert (found.failed, len(found.skipped)) == ((), len(found.plans[0].jobs))
+        assert found.to_json()["entries"][name]["done"] == 0
+        assert "is not there" in found.page.read_text(encoding="utf-8").split("## Skipped")[1]
+        if name != "qualitative":
+            assert "is not there" in str([table.to_rows() for table in found.tables()])
 
 
 def test_a_full_disk_loses_nothing_that_was_written(tmp_path, monkeypatch) -> None:
@@ -177,7 +216,7 @@ def alone(job: Job, networks: Path) -> dict[str, bool]:
 def test_times_are_taken_one_by_one_after_all_others(tmp_path) -> None:
     jobs = [Job("time", {"number": number}, f"time-{number}") for number in range(2)]
     store = Store(tmp_path)
-    assert run_jobs([*jobs, *JOBS], store, alone, workers=2, progress=False) == ()
+    assert run_jobs([*jobs, *JOBS], store, alone, workers=2, progress=False) == ((), ())
     assert [store.get(job) for job in jobs] == [{"alone": True}] * 2
     about = [json.loads(store.path(job).read_text())["about"] for job in (JOBS[0], jobs[0])]
     assert [one["workers"] for one in about] == [2, 1]

@@ -18,7 +18,7 @@ from torch_geometric.io import read_tu_data
 
 from rcexplainer.datasets.dataset import GraphDataset, stratified_split
 from rcexplainer.datasets.tu_raw import Booleans, Integers, RawSet, check_raw
-from rcexplainer.errors import DatasetError
+from rcexplainer.errors import DatasetError, MissingDataError
 
 logger = logging.getLogger(__name__)
 
@@ -121,7 +121,7 @@ def _find(name: str, root: Path | None) -> Path:
     try:
         _download(name, root)
     except Exception as error:  # a network fails in many ways, and they all have the same way out
-        raise DatasetError(_advice(name, places, error)) from error
+        raise MissingDataError(_advice(name, places, error)) from error
     return root / name / "raw"
 
 

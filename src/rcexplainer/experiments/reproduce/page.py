@@ -8,7 +8,7 @@ from typing import Any
 
 from rcexplainer.experiments.reproduce.drawing import FOLDER, read_captions
 from rcexplainer.experiments.reproduce.entries import Plan, Results, tables
-from rcexplainer.experiments.reproduce.running import Failed
+from rcexplainer.experiments.reproduce.running import Failed, with_skipped
 from rcexplainer.experiments.reproduce.tables import Cell, Table
 from rcexplainer.experiments.reproduce.verdicts import WORDS, Verdict, verdicts
 from rcexplainer.files import write_whole
@@ -31,7 +31,8 @@ def write_page(
         "random order, the floor, take no part. Values are means ± standard deviations over the seeds; of "
         "times the standard deviation is that of single explanations.",
     ]
-    parts += _verdicts([one for planned in plans for one in verdicts(planned, results)])
+    told = with_skipped(results, skipped)
+    parts += _verdicts([one for planned in plans for one in verdicts(planned, told)])
     drawn = read_captions(folder)
     for planned in plans:
         done = sum(job in results for job in planned.jobs)
@@ -39,7 +40,7 @@ def write_page(
             f"## {planned.title}",
             f"`rcexplainer reproduce {planned.name} --profile {profile} --out DIR` ({planned.settings['where']}); "
             f"{done} of {len(planned.jobs)} jobs are done.",
-            *(text for table in tables(planned, results) for text in table_text(table)),
+            *(text for table in tables(planned, told) for text in table_text(table)),
             *_said(planned.settings.get("said", ())),
             *(f"![{name}]({FOLDER}/{name}.svg)" for name in drawn.get(planned.name, {})),
         ]

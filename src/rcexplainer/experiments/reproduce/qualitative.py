@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rcexplainer.errors import RCExplainerError
+from rcexplainer.errors import MissingExtraError, RCExplainerError
 from rcexplainer.experiments.cases import Case
 from rcexplainer.experiments.measuring import predictions
 from rcexplainer.experiments.methods import METHODS
@@ -37,7 +37,9 @@ def explain_one(case: Case, method: str) -> dict[str, Any]:
     place = chosen_place(case)
     try:
         fitted = METHODS[method].fit(case, False)
-    except (RCExplainerError, ImportError) as error:
+    except MissingExtraError:
+        raise  # it may be there the next time: nothing to keep
+    except RCExplainerError as error:
         return {"skipped": str(error)}
     found = case.explain(fitted, [place], "none")
     if not found:

@@ -7,7 +7,7 @@ from typing import Any
 from rcexplainer.experiments.reproduce.drawing import write_figures
 from rcexplainer.experiments.reproduce.entries import ENTRIES, Plan, Results, plan, tables
 from rcexplainer.experiments.reproduce.page import write_page
-from rcexplainer.experiments.reproduce.running import Failed, run_jobs
+from rcexplainer.experiments.reproduce.running import Failed, Skipped, run_jobs, with_skipped
 from rcexplainer.experiments.reproduce.store import Store, about
 from rcexplainer.experiments.reproduce.tables import Table
 from rcexplainer.experiments.reproduce.work import work
@@ -19,10 +19,15 @@ class Reproduced:
     plans: tuple[Plan, ...]
     results: Results
     failed: tuple[Failed, ...]
+    skipped: tuple[Skipped, ...]
     page: Path
 
     def tables(self) -> list[Table]:
-        return [table for planned in self.plans for table in tables(planned, self.results)]
+        return [table for planned in self.plans for table in tables(planned, self._told)]
+
+    @property
+    def _told(self) -> Results:
+        return with_skipped(self.results, self.skipped)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -34,12 +39,13 @@ class Reproduced:
                     "done": sum(job in self.results for job in planned.jobs),
                     "tables": [
                         {"caption": table.caption, "rows": table.to_rows(), "notes": table.notes}
-                        for table in tables(planned, self.results)
+                        for table in tables(planned, self._told)
                     ],
                 }
                 for planned in self.plans
             },
             "failed": [{"job": one.job.label, "error": one.error} for one in self.failed],
+            "skipped": [{"job": one.job.label, "reason": one.error} for one in self.skipped],
             "page": str(self.page),
             "about": about(),
         }
@@ -51,10 +57,11 @@ def reproduce(name: str, profile: str, out: Path, *, workers: int = 1, progress:
     store = Store(out)
     store.claim(profile)
     jobs = [job for planned in plans for job in planned.jobs]
-    failed = run_jobs(jobs, store, work, workers=workers, progress=progress)
+    failed, skipped = run_jobs(jobs, store, work, workers=workers, progress=progress)
     every = tuple(plan(entry, profile) for entry in ENTRIES)
     known = {job: result for planned in every for job in planned.jobs if (result := store.get(job)) is not None}
-    page = write_page(store.folder, every, profile, known, failed)  # whatever becomes of the figures, it is there
+    # Whatever becomes of the figures, the page is there.
+    page = write_page(store.folder, every, profile, known, failed, skipped)
     if write_figures(store.folder, every, known):
-        page = write_page(store.folder, every, profile, known, failed)
-    return Reproduced(profile, plans, known, failed, page)
+        page = write_page(store.folder, every, profile, known, failed, skipped)
+    return Reproduced(profile, plans, known, failed, skipped, page)

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
+from rcexplainer.errors import MissingDataError
 from rcexplainer.experiments.reproduce.store import Job, Store
 
 Work = Callable[[Job, Path], dict[str, Any]]  # a job and the folder of trained networks → its result
@@ -25,24 +26,43 @@ class Failed:
     error: str
 
 
+@dataclass(frozen=True)
+class Skipped(Failed):
+    """A job whose data or extra is not there. It is tried again each time: what is missing may come."""
+
+
+def with_skipped(results: Mapping[Job, dict[str, Any]], skipped: Sequence[Failed]) -> dict[Job, dict[str, Any]]:
+    """What tables are made of, so that they name what was skipped, where they know of methods that are left out."""
+    named = {one.job: one.error for one in skipped if one.job.kind in NAMED}
+    return {**results, **{job: {"seed": job.inputs["seed"], "skipped": why} for job, why in named.items()}}
+
+
+Outcome = dict[str, Any] | Failed
+NAMED = ("network", "measure", "time", "explain")
+
+
 def run_jobs(
     jobs: Sequence[Job], store: Store, work: Work, *, workers: int = 1, progress: bool = True
-) -> tuple[Failed, ...]:
-    """Run what is not done yet: networks before what needs them, and what takes times at last, one by one."""
+) -> tuple[tuple[Failed, ...], tuple[Skipped, ...]]:
+    """Run what is not done yet: networks before what needs them, and what takes times at last, one by one. What
+    failed, and what was skipped, has no result."""
     unique = list(dict.fromkeys(jobs))
     failed: list[Failed] = []
+    skipped: list[Skipped] = []
     with tqdm(total=len(unique), desc="jobs", unit="job", disable=not progress) as bar:
         todo = [job for job in unique if store.get(job) is None]
         bar.update(len(unique) - len(todo))
         for stage, at_once in _stages(todo, workers):
             for job, result, seconds in _results(stage, store, work, at_once):
-                if isinstance(result, str):
-                    failed.append(Failed(job, result))
+                if isinstance(result, Skipped):
+                    skipped.append(result)
+                elif isinstance(result, Failed):
+                    failed.append(result)
                 else:
                     store.put(job, result, seconds, at_once)
                 bar.set_postfix_str(job.label)
                 bar.update()
-    return tuple(failed)
+    return tuple(failed), tuple(skipped)
 
 
 def _stages(jobs: Sequence[Job], workers: int) -> list[tuple[list[Job], int]]:
@@ -56,10 +76,8 @@ def _stages(jobs: Sequence[Job], workers: int) -> list[tuple[list[Job], int]]:
     return list(zip(stages, (workers, workers, 1), strict=True))
 
 
-def _results(
-    jobs: Sequence[Job], store: Store, work: Work, workers: int
-) -> Iterator[tuple[Job, dict[str, Any] | str, float]]:
-    """(job, result or what was wrong, seconds), as they are done."""
+def _results(jobs: Sequence[Job], store: Store, work: Work, workers: int) -> Iterator[tuple[Job, Outcome, float]]:
+    """(job, what came of it, seconds), as they are done."""
     if workers == 1 or len(jobs) < 2:
         for job in jobs:
             yield (job, *_timed(work, job, store.networks))
@@ -77,12 +95,12 @@ def _results(
         again: list[Job] = []
         yield from _pooled([job], store, work, 1, again)
         if again:
-            yield job, "its process was killed, each time it was tried: too little memory?", 0.0
+            yield job, Failed(job, "its process was killed, each time it was tried: too little memory?"), 0.0
 
 
 def _pooled(
     jobs: Sequence[Job], store: Store, work: Work, workers: int, lost: list[Job]
-) -> Iterator[tuple[Job, dict[str, Any] | str, float]]:
+) -> Iterator[tuple[Job, Outcome, float]]:
     """What is done in one pool of processes; what went down with it is added to `lost`."""
     if not jobs:
         return
@@ -100,9 +118,15 @@ def _pooled(
         pool.shutdown(wait=False, cancel_futures=True)  # what is under way when something is wrong is not waited for
 
 
-def _timed(work: Work, job: Job, networks: Path) -> tuple[dict[str, Any] | str, float]:
+def _timed(work: Work, job: Job, networks: Path) -> tuple[Outcome, float]:
     started = time.perf_counter()
+    return _tried(work, job, networks), time.perf_counter() - started
+
+
+def _tried(work: Work, job: Job, networks: Path) -> Outcome:
     try:
-        return work(job, networks), time.perf_counter() - started
+        return work(job, networks)
+    except (MissingDataError, ImportError) as error:
+        return Skipped(job, str(error))
     except Exception as error:  # noqa: BLE001  whatever it is, the other jobs go on
-        return f"{type(error).__name__}: {error}", time.perf_counter() - started
+        return Failed(job, f"{type(error).__name__}: {error}")
