@@ -39,4 +39,5 @@ def how_many(settings: Settings, found: Found) -> dict[Panel, str]:
 
 
 def _trained(found: Found) -> Counter[Panel]:
-    return Counter((tags["dataset"], tags["model"]) for tags, _ in found if tags.get("network"))
+    ones = (tags for tags, result in found if tags.get("network") and not result.get("skipped"))
+    return Counter((tags["dataset"], tags["model"]) for tags in ones)
