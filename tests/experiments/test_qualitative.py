@@ -146,6 +146,8 @@ def test_table_and_figure(nodes: Case) -> None:
     assert row["of them found ↑"].startswith(f"{result['found']} (")
     assert table.notes == ("tree-cycles, attention is left out: no attention",)
     assert qualitative_table({}, found[:1]) == qualitative_figure({}, found[:1]) == []
+    (none,) = qualitative_table({}, found[-1:])
+    assert none.to_rows() == [{"dataset": "tree-cycles", "method": "attention", "left out": "no attention"}]
     pytest.importorskip("matplotlib")
     (drawn,) = qualitative_figure({}, found)
     assert [axes.get_title().splitlines()[0] for axes in drawn.figure.axes] == ["tree-cycles", "random"]

@@ -164,34 +164,33 @@ COLUMNS = (
     Column("deleting them"),
     Column("deleting the motif"),
 )
+CAPTION = (
+    "The first held-out instance of each dataset that is rightly predicted and has a motif of k edges: how many of "
+    "them are among a method's top k, and whether the prediction changes when these, or the motif, are deleted"
+)
 
 
 def qualitative_table(settings: Settings, found: Found) -> list[Table]:
-    """A row for every dataset and method; of the first seed, as the figure."""
-    rows, notes = [], []
-    for tags, result in _explained(found):
-        name = f"{tags['dataset']}, {tags['variant']}"
-        if result.get("skipped"):
-            notes.append(f"{name} is left out: {result['skipped']}")
-            continue
-        share = result["found"] / result["k"]
-        rows.append(
-            (
-                Cell(tags["dataset"]),
-                Cell(tags["variant"]),
-                Cell(str(result["k"])),
-                Cell(f"{result['found']} ({short(share)})", share),
-                Cell(_outcome(result["flips"]), float(result["flips"])),
-                Cell(_outcome(result["motif_flips"]), float(result["motif_flips"])),
-            )
-        )
-    if not rows:
-        return []
-    caption = (
-        "The first held-out instance of each dataset that is rightly predicted and has a motif of k edges: how many of "
-        "them are among a method's top k, and whether the prediction changes when these, or the motif, are deleted"
+    """A row for every dataset and method, as the figure; one that was left out has a note, or where all are, a row."""
+    shown = [(tags, result) for tags, result in _explained(found) if not result.get("skipped")]
+    gone = [(tags, result["skipped"]) for tags, result in _explained(found) if result.get("skipped")]
+    if shown:
+        notes = tuple(f"{tags['dataset']}, {tags['variant']} is left out: {reason}" for tags, reason in gone)
+        return [Table(CAPTION, COLUMNS, tuple(_row(tags, result) for tags, result in shown), notes)]
+    rows = tuple((Cell(tags["dataset"]), Cell(tags["variant"]), Cell(reason)) for tags, reason in gone)
+    return [Table("Nothing could be explained", (*COLUMNS[:2], Column("left out")), rows)] if rows else []
+
+
+def _row(tags: dict[str, Any], result: dict[str, Any]) -> tuple[Cell, ...]:
+    share = result["found"] / result["k"]
+    return (
+        Cell(tags["dataset"]),
+        Cell(tags["variant"]),
+        Cell(str(result["k"])),
+        Cell(f"{result['found']} ({short(share)})", share),
+        Cell(_outcome(result["flips"]), float(result["flips"])),
+        Cell(_outcome(result["motif_flips"]), float(result["motif_flips"])),
     )
-    return [Table(caption, COLUMNS, tuple(rows), tuple(notes))]
 
 
 def qualitative_figure(settings: Settings, found: Found) -> list[Drawn]:
