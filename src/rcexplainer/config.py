@@ -47,6 +47,7 @@ class RCConfig:
     weight_order: float = 0.2  # of the order in which greedy deletion leaves the region
     weight_effect: float = 0.05  # of what units do on their own
     effect_temperature: float = 0.1  # τ: drops in probability this close share the credit
+    teacher: Literal["region", "margin"] = "region"  # what it leaves: the region, or the class, by its logit's margin
     teacher_depth: float = 0.3  # how far the search deletes, as a share of the units
     teacher_steps: int = 32  # and how many units at most
     teacher_candidates: int = 64  # units of an instance among which it chooses: those that do most on their own

@@ -92,8 +92,8 @@ class Known(Seen):
         return Lesson(units.owner.new_empty(len(self), 0), self.embedding.new_zeros(len(units)))
 
     def teach(self, regions: Regions, config: RCConfig, progress: bool) -> Lesson:
-        """Search: the order in which greedy deletion leaves the region, and what each unit does on its own."""
-        region = regions.assign(self.embedding, self.label)
+        """Search: the order in which greedy deletion reaches its goal, and what each unit does on its own."""
+        goal = GOALS[config.teacher](self, regions)
         lessons: list[Lesson] = []
         # All single deletions of a graph are asked at once: the square of its units is what it costs.
         pieces = split_by_cost(self.instances.everything, self.instances.units.counts**2, SEARCH_PAIRS)
@@ -102,8 +102,7 @@ class Known(Seen):
             ptr, owner = part.units.ptr, part.units.owner
 
             def distance(copies: Tensor, removed: Tensor, ids: Tensor = ids, part: Instances = part) -> Tensor:
-                left = part.without(copies, removed, lambda done: done.embedding)
-                return regions.distances(left, region[ids[copies]]).amin(1)
+                return goal.distance(part.without(copies, removed, goal.read), ids[copies])
 
             effect = single_effects(part, self.label[ids], self.target[ids])
             steps = (part.units.counts * config.teacher_depth).ceil().long().clamp_max(config.teacher_steps)
@@ -111,6 +110,44 @@ class Known(Seen):
             found = greedy(ptr, distance, allowed, steps, choose=prefer(effect, config.teacher_tolerance)).units
             lessons.append(Lesson(torch.where(found < 0, -1, found - ptr[:-1, None]), effect))
         return Lesson.joined(lessons)
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Where a search leads: `distance(what `read` takes from the model, positions of the instances)` is how far an
+    instance is from there, [n], negative beyond."""
+
+    read: Callable[[Pass], Tensor]
+    distance: Callable[[Tensor, Tensor], Tensor]
+
+
+def out_of_region(known: Known, regions: Regions) -> Goal:
+    """Across the nearest boundary of its region."""
+    region = regions.assign(known.embedding, known.label)
+    return Goal(lambda done: done.embedding, lambda left, ids: regions.distances(left, region[ids]).amin(1))
+
+
+def out_of_class(known: Known, regions: Regions) -> Goal:
+    """To where another class, or the one that is asked about, has the larger logit; boundaries have no part in it."""
+    split = known.instances.split
+    return Goal(
+        lambda done: split.log_probs(done.output),
+        lambda left, ids: margin(left, known.label[ids], known.target[ids]),
+    )
+
+
+def margin(log_probs: Tensor, label: Tensor, target: Tensor) -> Tensor:
+    """[n] by how much the logit of the label is above the target's; a target that is the label stands for any other.
+
+    Logits differ as log-probabilities [n, C] do.
+    """
+    own = log_probs.gather(1, label[:, None]).squeeze(1)
+    best = log_probs.scatter(1, label[:, None], -torch.inf).amax(1)
+    asked = log_probs.gather(1, target[:, None]).squeeze(1)
+    return own - torch.where(target == label, best, asked)
+
+
+GOALS: dict[str, Callable[[Known, Regions], Goal]] = {"region": out_of_region, "margin": out_of_class}
 
 
 def question(label: Tensor, target: Tensor, num_classes: int, conditioned: bool) -> Tensor:
