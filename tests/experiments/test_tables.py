@@ -257,7 +257,7 @@ def test_networks_that_do_not_use_the_motif_are_not_in_the_headline_but_beside_i
     headline, every = nodes(settings, trained([0.95, 0.5, 0.9], [0.9, 0.1, 0.7]))
     assert headline.caption.endswith("fitted on; 2 of 3 networks use the motif, only these count")
     assert texts(headline, "AUC ↑") == ["0.800 ± 0.141"]
-    assert texts(headline, "nodes") == ["80"]
+    assert texts(headline, "instances") == ["80"]
     assert every.caption.endswith("fitted on; all networks, 2 of 3 networks use the motif")
     assert texts(every, "AUC ↑") == ["0.567 ± 0.416"]
     (none,) = nodes(settings, trained([0.1, None], [0.9, 0.1]))

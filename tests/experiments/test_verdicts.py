@@ -114,6 +114,16 @@ def test_networks_that_do_not_use_the_motif_are_left_out_of_the_headline() -> No
     assert found["tree-grid: counterfactuals"].found == "2.5 edges"
 
 
+def test_links_are_judged_by_their_motif_and_by_the_own_search() -> None:
+    def change(tags, result):
+        if tags.get("variant") == "rcexplainer":
+            result["auc"], result["search_flipped"] = 0.949, 0.9
+
+    motif, flipped = judged("links", change).values()
+    assert (motif.reached, motif.aim, motif.found) == (False, "≥ .95", ".949")
+    assert (flipped.reached, flipped.found) == (True, ".900")
+
+
 def test_the_case_study_names_the_pairs_that_fail() -> None:
     def change(tags, result):
         result["pairs"][0]["auc"] = 0.94

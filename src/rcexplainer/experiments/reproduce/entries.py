@@ -193,6 +193,7 @@ ENTRIES: dict[str, Entry] = {
     "robustness": Entry(_measures, robustness, draw.robustness),
     "time": Entry(_times, times, draw.times),
     "nodes": Entry(_measures, nodes, draw.nodes),
+    "links": Entry(_measures, nodes),
     "boundaries": Entry(_measures, fidelity, draw.varied("boundaries")),
     "lambda": Entry(_measures, fidelity, draw.varied("lambda")),
     "case-study": Entry(_cases, case_study, draw.case_study),

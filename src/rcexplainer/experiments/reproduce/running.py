@@ -34,7 +34,7 @@ class Skipped(Failed):
 def with_skipped(results: Mapping[Job, dict[str, Any]], skipped: Sequence[Failed]) -> dict[Job, dict[str, Any]]:
     """What tables are made of, so that they name what was skipped, where they know of methods that are left out."""
     named = {one.job: one.error for one in skipped if one.job.kind in NAMED}
-    return {**results, **{job: {"seed": job.inputs["seed"], "skipped": why} for job, why in named.items()}}
+    return {**{job: {"seed": job.inputs.get("seed"), "skipped": why} for job, why in named.items()}, **results}
 
 
 Outcome = dict[str, Any] | Failed

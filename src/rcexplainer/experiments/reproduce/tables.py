@@ -235,14 +235,14 @@ def _slower(results: Seeds, paper: float | None) -> Cell:
 
 def nodes(settings: Settings, found: Found) -> list[Table]:
     fills = [
-        counted("nodes", "instances"),
+        counted("instances", "instances"),
         *beside("AUC", ("auc",), 0, digits=3),
         *beside("accuracy", ("accuracy",), 1, digits=3),
         *_searched(),
     ]
     caption = (
         "the motif, and counterfactuals along the ranking (searched on: RCExplainer's own search, which goes on where "
-        "no prefix flips), of nodes of motifs that no method was fitted on"
+        f"no prefix flips), of {settings.get('explained', 'nodes of motifs that no method was fitted on')}"
     )
     few = how_many(settings, found)
     made: list[Table] = []

@@ -148,6 +148,23 @@ def _nodes(settings: Settings, aims: Aims, found: Found) -> list[Verdict]:
     ]
 
 
+def _links(settings: Settings, aims: Aims, found: Found) -> list[Verdict]:
+    def judged(dataset: str, claim: str, name: str, least: float) -> Verdict:
+        ours = _methods(found, dataset).get(OURS, [])
+        value = _mean(ours, name)
+        checks = _open(settings, OURS, ours) or [_check(value, value >= least, _said(value))]
+        return _verdict("links", f"{dataset}: {claim}", f"≥ {column(least)}", checks)
+
+    return [
+        judged(dataset, claim, name, aims[aim])
+        for dataset in settings["datasets"]
+        for claim, name, aim in (
+            ("AUC of the motif", "auc", "auc"),
+            ("pairs that its own search flips", "search_flipped", "flipped"),
+        )
+    ]
+
+
 def _case_study(settings: Settings, aims: Aims, found: Found) -> list[Verdict]:
     results = [result for _, result in found]
     groups: dict[str, list[Result]] = {}
@@ -175,6 +192,7 @@ JUDGES: dict[str, Callable[[Settings, Aims, Found], list[Verdict]]] = {
     "robustness": _robustness,
     "time": _time,
     "nodes": _nodes,
+    "links": _links,
     "case-study": _case_study,
 }
 
