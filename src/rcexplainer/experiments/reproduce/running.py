@@ -10,6 +10,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from torch import get_num_threads
 from tqdm.auto import tqdm
 
 from rcexplainer.errors import MissingDataError
@@ -41,6 +42,15 @@ Outcome = dict[str, Any] | Failed
 NAMED = ("network", "measure", "time", "explain")
 
 
+@dataclass(frozen=True)
+class Ran:
+    """What came of a job, how long it took, and the threads of the process it ran in."""
+
+    outcome: Outcome
+    seconds: float = 0.0
+    threads: int = 1
+
+
 def run_jobs(
     jobs: Sequence[Job], store: Store, work: Work, *, workers: int = 1, progress: bool = True
 ) -> tuple[tuple[Failed, ...], tuple[Skipped, ...]]:
@@ -53,13 +63,13 @@ def run_jobs(
         todo = [job for job in unique if store.get(job) is None]
         bar.update(len(unique) - len(todo))
         for stage, at_once in _stages(todo, workers):
-            for job, result, seconds in _results(stage, store, work, at_once):
-                if isinstance(result, Skipped):
-                    skipped.append(result)
-                elif isinstance(result, Failed):
-                    failed.append(result)
+            for job, ran in _results(stage, store, work, at_once):
+                if isinstance(ran.outcome, Skipped):
+                    skipped.append(ran.outcome)
+                elif isinstance(ran.outcome, Failed):
+                    failed.append(ran.outcome)
                 else:
-                    store.put(job, result, seconds, at_once)
+                    store.put(job, ran.outcome, ran.seconds, workers=at_once, threads=ran.threads)
                 bar.set_postfix_str(job.label)
                 bar.update()
     return tuple(failed), tuple(skipped)
@@ -76,11 +86,11 @@ def _stages(jobs: Sequence[Job], workers: int) -> list[tuple[list[Job], int]]:
     return list(zip(stages, (workers, workers, 1), strict=True))
 
 
-def _results(jobs: Sequence[Job], store: Store, work: Work, workers: int) -> Iterator[tuple[Job, Outcome, float]]:
-    """(job, what came of it, seconds), as they are done."""
+def _results(jobs: Sequence[Job], store: Store, work: Work, workers: int) -> Iterator[tuple[Job, Ran]]:
+    """Jobs and what came of them, as they are done."""
     if workers == 1 or len(jobs) < 2:
         for job in jobs:
-            yield (job, *_timed(work, job, store.networks))
+            yield job, _timed(work, job, store.networks)
         return
     # One thread each: small networks gain nothing from more, and processes would wait for each other.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -95,12 +105,10 @@ def _results(jobs: Sequence[Job], store: Store, work: Work, workers: int) -> Ite
         again: list[Job] = []
         yield from _pooled([job], store, work, 1, again)
         if again:
-            yield job, Failed(job, "its process was killed, each time it was tried: too little memory?"), 0.0
+            yield job, Ran(Failed(job, "its process was killed, each time it was tried: too little memory?"))
 
 
-def _pooled(
-    jobs: Sequence[Job], store: Store, work: Work, workers: int, lost: list[Job]
-) -> Iterator[tuple[Job, Outcome, float]]:
+def _pooled(jobs: Sequence[Job], store: Store, work: Work, workers: int, lost: list[Job]) -> Iterator[tuple[Job, Ran]]:
     """What is done in one pool of processes; what went down with it is added to `lost`."""
     if not jobs:
         return
@@ -113,14 +121,15 @@ def _pooled(
             except BrokenProcessPool:
                 lost.append(waiting[done])
             else:
-                yield (waiting[done], *found)
+                yield waiting[done], found
     finally:
         pool.shutdown(wait=False, cancel_futures=True)  # what is under way when something is wrong is not waited for
 
 
-def _timed(work: Work, job: Job, networks: Path) -> tuple[Outcome, float]:
+def _timed(work: Work, job: Job, networks: Path) -> Ran:
     started = time.perf_counter()
-    return _tried(work, job, networks), time.perf_counter() - started
+    outcome = _tried(work, job, networks)
+    return Ran(outcome, time.perf_counter() - started, get_num_threads())
 
 
 def _tried(work: Work, job: Job, networks: Path) -> Outcome:

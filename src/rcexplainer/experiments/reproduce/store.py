@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from torch import get_num_threads
-
 import rcexplainer
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.experiments.accuracy import versions
@@ -89,14 +87,15 @@ class Store:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def put(self, job: Job, result: dict[str, Any], seconds: float, workers: int = 1) -> None:
+    def put(self, job: Job, result: dict[str, Any], seconds: float, **how: int) -> None:
+        """`how` it ran: jobs at a time, threads."""
         document = {
             "kind": job.kind,
             "inputs": job.inputs,
             "digest": job.digest,
             "seconds": round(seconds, 2),
             "result": result,
-            "about": {**about(), "workers": workers, "threads": 1 if workers > 1 else get_num_threads()},
+            "about": {**about(), **how},
         }
         try:
             write_document(self.path(job), document)
