@@ -197,6 +197,20 @@ def test_slow_methods_are_capped_in_the_standard_profile_only() -> None:
     assert {cap for one in caps("paper").values() for cap in one.values()} == {None}
 
 
+def test_a_variant_that_is_like_another_differs_from_it_in_its_own_settings() -> None:
+    jobs = plan("ablation", "standard").jobs
+    found = {tags["variant"]: job.inputs["fields"] for job, tags in jobs.items() if job.kind == "measure"}
+
+    def differ(one: str, two: str) -> set[str]:
+        return {name for name in found[one] if found[one][name] != found[two][name]}
+
+    assert differ("the same, sigmoid masks", "sigmoid masks, the entropy warmed up") == {"warmup"}
+    assert differ("the same, sigmoid masks", "the same, concrete masks") == {"gate"}
+    assert differ("the paper's losses, any-budget masks", "the same, boundaries not scaled") == {"scaled"}
+    assert differ("default", "the search leaves the class, not the region") == {"teacher"}
+    assert found["the paper's losses, any-budget masks"]["noise"] == 0.0
+
+
 def test_another_cap_is_another_job() -> None:
     one, two = (measure_job("ba-2motifs", "paper", 0, "random", caps=Caps(noisy=noisy)).digest for noisy in (4, 5))
     assert one != two

@@ -139,7 +139,8 @@ def _caps(settings: dict[str, Any], method: str) -> Caps:
 def _variants(settings: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """What is compared: named variants, values of one setting, or methods."""
     if "variants" in settings:
-        return [({"variant": name}, variant) for name, variant in settings["variants"].items()]
+        variants = settings["variants"]
+        return [({"variant": name}, variant | {"settings": _own(variants, name)}) for name, variant in variants.items()]
     if "vary" in settings:
         name = settings["vary"]
         return [
@@ -147,6 +148,13 @@ def _variants(settings: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, 
             for value in settings["values"]
         ]
     return [({"variant": method}, {"method": method}) for method in settings["methods"]]
+
+
+def _own(variants: dict[str, Any], name: str) -> dict[str, Any]:
+    """The settings of a variant, on top of those of the one it is `like`."""
+    variant = variants[name]
+    before = _own(variants, variant["like"]) if "like" in variant else {}
+    return before | variant.get("settings", {})
 
 
 def _cases(settings: dict[str, Any]) -> dict[Job, dict[str, Any]]:
