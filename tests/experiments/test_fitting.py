@@ -1,6 +1,7 @@
 """Fitting to a saved network: on its own split, with settings as they are typed."""
 
 import json
+import math
 from dataclasses import replace
 
 import pytest
@@ -28,7 +29,7 @@ def test_an_explainer_is_fitted_and_kept(gnn, tmp_path):
     assert report.row()["regions"] == len(report.regions) == 2
     assert sum(region["covered"] for region in report.regions) == 80
     assert {region["class"] for region in report.regions} == {"cycle", "house"}
-    assert report.validation_loss > 0
+    assert math.isfinite(report.validation_loss)
     assert "boundaries" in report.caption()
     assert str(out) in report.caption()
     document = json.loads(json.dumps(report.to_json()))

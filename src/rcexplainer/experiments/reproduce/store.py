@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import rcexplainer
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.experiments.accuracy import versions
 from rcexplainer.experiments.documents import write_document
@@ -115,7 +114,7 @@ def about() -> dict[str, Any]:
     }
 
 
-def _commit(source: Path = Path(rcexplainer.__file__).parent) -> str | None:
+def _commit(source: Path = Path(__file__).parents[2]) -> str | None:
     """The commit of the source, `+changes` if it was edited since; what $RCEXPLAINER_COMMIT says if it is a copy."""
     try:
         _git(source, "ls-files", "--error-unmatch", "__init__.py")  # not merely installed somewhere within a checkout
