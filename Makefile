@@ -11,6 +11,9 @@ demo: $(VENV)/.core
 
 test: lint
 	$(RUN) pytest -m "not slow"
+	mkdir -p build
+	$(RUN) rcexplainer reproduce all --profile quick --out build/quick --jobs 2 --quiet > build/quick.txt
+	$(RUN) rcexplainer report build/quick
 
 test-all: lint
 	$(RUN) pytest
