@@ -281,6 +281,24 @@ class Trained:
     collapse: str | None
 
 
+def new_training(
+    training: Taught, held: Taught, objective: Objective, generator: torch.Generator, seed: int, keep_last: bool
+) -> Training[EdgeMaskNet]:
+    """A new mask network and all that its training needs: iterated over, it is trained."""
+    config, known = training.config, training.known
+    with seeded(seed):
+        batch, _ = known.instances[known.instances.everything[:SAMPLE]]
+        done = known.instances.split.run(batch)
+        net = make_net(node_inputs(done, batch, config.inputs), known.embedding, training.questions, config)
+
+    def loss(ids: Tensor, share: float) -> Terms:
+        return objective(training.step(net, ids, share, generator, training.reading))
+
+    decay = DECAYS[config.decay]
+    schedule = Schedule(config.epochs, config.lr, config.batch_size, config.patience, decay, keep_last)
+    return Training(net, loss, lambda: held.loss(net, objective), known.instances.everything, generator, schedule)
+
+
 def train_network(
     training: Taught,
     held: Taught,
@@ -292,19 +310,9 @@ def train_network(
     progress: bool,
 ) -> Trained:
     """A mask network trained on some instances and stopped by others."""
-    config, known = training.config, training.known
-    with seeded(seed):
-        batch, _ = known.instances[known.instances.everything[:SAMPLE]]
-        done = known.instances.split.run(batch)
-        net = make_net(node_inputs(done, batch, config.inputs), known.embedding, training.questions, config)
-
-    def loss(ids: Tensor, share: float) -> Terms:
-        return objective(training.step(net, ids, share, generator, training.reading))
-
-    decay, keep_last = DECAYS[config.decay], config.keep == "last"
-    schedule = Schedule(config.epochs, config.lr, config.batch_size, config.patience, decay, keep_last)
-    start = held.loss(net, objective)
-    run = Training(net, loss, lambda: held.loss(net, objective), known.instances.everything, generator, schedule)
+    config, keep_last = training.config, training.config.keep == "last"
+    run = new_training(training, held, objective, generator, seed, keep_last)
+    start = run.validate()
     if (before := file.get(name)) is not None:
         run.restore(*before)
         log.info("going on after epoch %d", len(run.history))
@@ -315,4 +323,4 @@ def train_network(
     lowest = min((epoch.val for epoch in run.history if isfinite(epoch.val)), default=inf)
     diverged = None if lowest <= start else "the training diverged: its loss never fell below where it began"
     kept = run.history[-1].val if keep_last else lowest
-    return Trained(net, tuple(run.history), kept if isfinite(kept) else inf, diverged or held.collapsed(net))
+    return Trained(run.net, tuple(run.history), kept if isfinite(kept) else inf, diverged or held.collapsed(run.net))

@@ -7,9 +7,10 @@ import torch
 
 from rcexplainer.baselines import Method
 from rcexplainer.errors import MissingExtraError, RCExplainerError
-from rcexplainer.experiments import comparing, running
+from rcexplainer.experiments import clocking, comparing, running
 from rcexplainer.experiments.cases import Case
-from rcexplainer.experiments.comparing import clock, compare, measure, measured
+from rcexplainer.experiments.clocking import clock, one_thread
+from rcexplainer.experiments.comparing import compare, measure, measured
 from rcexplainer.experiments.methods import METHODS, Caps, Entry, chosen
 from rcexplainer.gnn import TrainConfig
 from rcexplainer.metrics.fidelity import SPARSITIES
@@ -107,7 +108,7 @@ def test_a_method_that_fails_on_every_instance_is_left_out_by_name(case, monkeyp
 
 
 def test_nodes_are_compared_on_unseen_motifs(monkeypatch) -> None:
-    monkeypatch.setattr(comparing, "TIMED", 1)
+    monkeypatch.setattr(clocking, "TIMED", 1)
     found = compare("tree-cycles", "paper", [0], ["occlusion", "random"], most=5, progress=False)
     assert [one.method for one in found.results] == ["occlusion", "random"]
     assert all(one.instances == 5 and 0 <= one.accuracy <= 1 for one in found.results)
@@ -181,19 +182,28 @@ def test_an_extra_that_is_missing_is_no_result(case, monkeypatch) -> None:
 
 
 def test_times_are_taken_on_one_thread(case) -> None:
-    before = torch.get_num_threads()
     one = clock(case, "occlusion", most=4, progress=False)
     assert (one.timed, one.batch, one.threads) == (4, 4, 1)
     assert 0 < one.seconds <= one.seconds_p95
     assert one.seconds_std >= 0
     assert min(one.cold, one.batched, one.fit) > 0
-    assert torch.get_num_threads() == before
     assert "attention" in clock(case, "attention", progress=False).skipped
+
+
+def test_afterwards_there_are_as_many_threads_as_before() -> None:
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        with one_thread():
+            assert torch.get_num_threads() == 1
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_the_clock_stops_when_a_method_is_slow(case, at_random, monkeypatch) -> None:
     now = iter(range(1000))
-    monkeypatch.setattr(comparing.time, "perf_counter", lambda: float(next(now)))
+    monkeypatch.setattr(clocking.time, "perf_counter", lambda: float(next(now)))
     places = case.some(None) * 10
-    assert comparing._alone(case, at_random, places) == [1.0] * (comparing.TIMED + 1)
-    assert len(comparing._alone(case, at_random, places[:3])) == 3
+    assert clocking._alone(case, at_random, places) == [1.0] * (clocking.TIMED + 1)
+    assert len(clocking._alone(case, at_random, places[:3])) == 3

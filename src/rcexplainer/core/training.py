@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from typing import Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +18,7 @@ from rcexplainer.core.named import named, part
 from rcexplainer.core.objectives import Terms
 
 Loss = Callable[[Tensor, float], Terms]
+Net = TypeVar("Net", bound=nn.Module)
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,12 @@ class Schedule:
     keep_last: bool = False  # the weights of the last epoch, whichever was the best
 
 
-class Training:
+class Training(Generic[Net]):
     """Trains `net` in place; iterated over, it tells of every epoch and ends with the weights of the best one."""
 
     def __init__(
         self,
-        net: nn.Module,
+        net: Net,
         loss: Loss,
         validate: Callable[[], float],
         train_ids: Tensor,

@@ -9,24 +9,21 @@ in one order for all methods, so that the fewer are among the more, and noise do
                      goes on where no prefix flips, stands beside it (search_…)
     jaccard          counterfactuals of graphs and of their copies at 10 % noise, by the same search for all methods
     labelled         test graphs labelled as the class (the paper's text; its code takes those predicted so); of graphs
-    seconds          on one thread, one by one at least TIMED, and on while that takes less than TIMING seconds, up to
-                     OFTEN; then all in a batch
+    seconds          see `clocking`
 """
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import torch
 from tqdm.auto import tqdm
 
 from rcexplainer.errors import MissingExtraError, RCExplainerError
 from rcexplainer.experiments.accuracy import versions
 from rcexplainer.experiments.cases import EXPLAINED, Case
+from rcexplainer.experiments.clocking import Timed, clocked, timed
 from rcexplainer.experiments.measuring import NAN, motif_flips
 from rcexplainer.experiments.methods import METHODS, USUAL, Caps
 from rcexplainer.experiments.results import OURS, Rows, column, mean, seeds_text, short, std
@@ -36,11 +33,7 @@ from rcexplainer.explanation import Explanation
 from rcexplainer.metrics import Robustness, fidelity, motif_accuracy, motif_auc, robustness, sufficiency
 from rcexplainer.metrics.counterfactual import counterfactuals
 from rcexplainer.metrics.fidelity import SPARSITIES
-from rcexplainer.metrics.timing import summary
 
-T = TypeVar("T")
-
-TIMED, OFTEN, TIMING = 5, 50, 5.0
 NOISE, K = 0.1, 8  # at which methods are compared
 DIGITS = 5  # of the numbers of each instance
 
@@ -82,25 +75,6 @@ class Measured:
         if self.robust is None or NOISE not in self.robust.noise or K not in self.robust.k:
             return NAN
         return self.robust.auc[self.robust.noise.index(NOISE)][self.robust.k.index(K)]
-
-
-@dataclass(frozen=True)
-class Timed:
-    """What one method costs on one network."""
-
-    method: str
-    seed: int
-    timed: int = 0  # instances explained alone, the first of them cold
-    cold: float = NAN
-    seconds: float = NAN  # one instance alone, median
-    seconds_mean: float = NAN
-    seconds_std: float = NAN
-    seconds_p95: float = NAN
-    batched: float = NAN  # each, all together
-    batch: int = 0  # how many these were
-    fit: float = NAN
-    threads: int = 1
-    skipped: str = ""  # why there is nothing
 
 
 @dataclass(frozen=True)
@@ -207,7 +181,7 @@ def compare(
         for name in tqdm(methods, desc="methods", unit="method", disable=not progress):
             caps = METHODS[name].caps.within(most)
             try:
-                fitted, fit = _clocked(partial(METHODS[name].fit, case, progress))
+                fitted, fit = clocked(partial(METHODS[name].fit, case, progress))
             except (RCExplainerError, ImportError) as error:
                 results.append(Measured(name, seed, skipped=str(error)))
                 times.append(Timed(name, seed, skipped=str(error)))
@@ -303,65 +277,6 @@ def measured(
     )
 
 
-def clock(case: Case, name: str, *, most: int | None = None, progress: bool = True) -> Timed:
-    """Fit one method and take its times, all on one thread; as `measure`, it raises where an extra is missing."""
-    with one_thread():
-        try:
-            fitted, fit = _clocked(partial(METHODS[name].fit, case, progress))
-        except MissingExtraError:
-            raise
-        except RCExplainerError as error:
-            return Timed(name, case.seed, skipped=str(error))
-        return timed(case, name, fitted, fit, most)
-
-
-def timed(case: Case, name: str, fitted: FittedExplainer, fit: float, most: int | None) -> Timed:
-    """The times of a method whose fit took `fit` seconds: some instances alone, then `most` of them at once."""
-    places = case.some(most)
-    if not places:
-        return Timed(name, case.seed, fit=fit, skipped="there is no held-out instance to explain")
-    with one_thread():
-        singles = _alone(case, fitted, places)
-        shown, seconds = _clocked(partial(case.explain, fitted, places, "none"))
-    if not shown:
-        return Timed(name, case.seed, fit=fit, skipped="it could explain none of the instances")
-    times = summary(singles, seconds / len(places))
-    return Timed(
-        method=name,
-        seed=case.seed,
-        timed=times.graphs,
-        cold=times.cold,
-        seconds=times.median if times.graphs > 1 else times.cold,
-        seconds_mean=times.mean,
-        seconds_std=times.std,
-        seconds_p95=times.p95,
-        batched=times.batched,
-        batch=len(places),
-        fit=fit,
-    )
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Times do not depend on how many cores are free; afterwards there are as many threads as before."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
-def _alone(case: Case, fitted: FittedExplainer, places: Sequence[int]) -> list[float]:
-    """Seconds for each of some instances by itself; the first warms up."""
-    singles: list[float] = []
-    for place in places[: OFTEN + 1]:
-        if len(singles) > TIMED and sum(singles) > TIMING:
-            break
-        singles.append(_clocked(partial(case.explain, fitted, [place], "none"))[1])
-    return singles
-
-
 def _overlap(case: Case, fitted: FittedExplainer, most: int | None) -> tuple[float, int]:
     """Jaccard overlap of counterfactuals at 10 % noise, and of how many copies it is the mean."""
     graphs = case.graphs(case.first(most))
@@ -398,8 +313,3 @@ def uses_motif(case: Case) -> float:
         return NAN
     fitted = METHODS["random"].fit(case, False)
     return motif_flips(case.split, case.explain(fitted, case.some(None), "none"))
-
-
-def _clocked(run: Callable[[], T]) -> tuple[T, float]:
-    started = time.perf_counter()
-    return run(), time.perf_counter() - started

@@ -24,16 +24,13 @@ from rcexplainer.config import RCConfig
 from rcexplainer.core.boundaries import LinearBoundaries
 from rcexplainer.core.mask_net import EdgeMaskNet
 from rcexplainer.core.regions import Regions
-from rcexplainer.core.training import DECAYS, Epoch, Schedule, Training
+from rcexplainer.core.training import Epoch
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.experiments.cases import Case
 from rcexplainer.experiments.reproduce.figures import Drawn
 from rcexplainer.experiments.reproduce.tables import Cell, Column, Found, Settings, Table
 from rcexplainer.experiments.results import short
-from rcexplainer.fitted import make_net
-from rcexplainer.fitting import SAMPLE, Taught, find_regions, make_objective
-from rcexplainer.gnn.instances import node_inputs
-from rcexplainer.gnn.training import seeded
+from rcexplainer.fitting import Taught, find_regions, make_objective, new_training
 from rcexplainer.known import Known, Seen
 from rcexplainer.viz.regions import training_page
 
@@ -113,26 +110,12 @@ def watched(
     training: Taught, held: Taught, watch: Taught, generator: torch.Generator, seed: int
 ) -> Iterator[tuple[Look, Epoch | None]]:
     """Train a network as `fit` does, and look at it before, and after every epoch."""
-    config, known = training.config, training.known
-    objective = make_objective(config)
-    with seeded(seed):
-        batch, _ = known.instances[known.instances.everything[:SAMPLE]]
-        inputs = node_inputs(known.instances.split.run(batch), batch, config.inputs)
-        net = make_net(inputs, known.embedding, training.questions, config)
-    run = Training(
-        net,
-        lambda ids, share: objective(training.step(net, ids, share, generator, training.reading)),
-        lambda: held.loss(net, objective),
-        known.instances.everything,
-        generator,
-        Schedule(
-            config.epochs, config.lr, config.batch_size, config.patience, DECAYS[config.decay], keep_last=True
-        ),  # all are looked at
-    )
-    net.eval()
-    yield look(net, watch, 0), None
+    objective = make_objective(training.config)
+    run = new_training(training, held, objective, generator, seed, keep_last=True)  # all epochs are looked at
+    run.net.eval()
+    yield look(run.net, watch, 0), None
     for epoch in run:
-        yield look(net, watch, epoch.number + 1), epoch
+        yield look(run.net, watch, epoch.number + 1), epoch
 
 
 def taught(known: Known, regions: Regions, config: RCConfig) -> Taught:

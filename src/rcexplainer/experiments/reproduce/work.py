@@ -18,7 +18,8 @@ from rcexplainer.datasets import task_of
 from rcexplainer.experiments.accuracy import training_settings
 from rcexplainer.experiments.case_study import DATASET, MODEL, SETTINGS, case_study
 from rcexplainer.experiments.cases import Case
-from rcexplainer.experiments.comparing import clock, measure, uses_motif
+from rcexplainer.experiments.clocking import clock
+from rcexplainer.experiments.comparing import measure, uses_motif
 from rcexplainer.experiments.inventory import describe
 from rcexplainer.experiments.methods import METHODS, USUAL, Caps
 from rcexplainer.experiments.reproduce.diagram import training_run
