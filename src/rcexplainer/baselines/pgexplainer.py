@@ -4,10 +4,9 @@ fit      the network of `pg_gates` on mini-batches of the training instances
 explain  f_u of every unit, brought to [0, 1] by a map that keeps its order and its sign (above ½: kept)
 save     the network, its settings, and what the GNN is recognised by: `PGExplainer.load(path, model)`
 
-`PGExplainer(**PYG)` (of `pg_gates`) has PyG's settings. On validation graphs of BA-2motifs they put the motif last (AUC
-.25 and .08 for two networks, after 10 epochs): gates at these temperatures are half open, and a model that counts
-neighbours sees graphs unlike any it knows. The defaults, chosen there, have gates that are nearly closed or open and
-press harder on their number: .92 and .99.
+`PGExplainer(**PYG)` (of `pg_gates`) has PyG's settings. On validation graphs of BA-2motifs they put the motif last:
+gates at these temperatures are half open, and a model that counts neighbours sees graphs unlike any it knows. The
+defaults, chosen there, have gates that are nearly closed or open and press harder on their number.
 """
 
 import json

@@ -182,7 +182,7 @@ def _files(kept: Kept, jobs: Sequence[Job]) -> str:
         cells = (job.inputs.get("seed", ""), document.get("seconds", ""), about.get("commit") or "–")
         rows.append(("", [link(path, job.label), *map(text, cells), text(about.get("machine", ""))]))
     headings = ("result", "seed", "seconds", "commit", "machine")
-    return tag("details", tag("summary", f"{len(jobs)} files"), markup.grid(headings, rows), class_="files")
+    return tag("details", tag("summary", f"files behind it: {len(jobs)}"), markup.grid(headings, rows), class_="files")
 
 
 def _origin(documents: Iterable[Mapping[str, Any]]) -> Iterator[str]:
