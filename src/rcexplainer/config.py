@@ -35,6 +35,7 @@ class RCConfig:
     weight_regions: float = 0.0  # factor of all four terms; the paper: 15
     weight_same: float = 0.3  # λ of L_same, 1 − λ of L_opp; the paper: .1 for graphs, .85 for nodes
     weight_sparse: float = 0.0  # β; the paper: 6e-5 (Mutagenicity 6e-4, nodes .006), an edge counted twice
+    press: float = 1.0  # every other restart begins with so many times β, which falls to β; the paper: 1
     target_size: float = 0.0  # only what the masks sum up to above this is penalised; the paper: 0
     sides: Literal["product", "softplus"] = "product"  # σ of products of two B as in the paper, or softplus of one
     weight_discrete: float = 0.0  # μ; the paper: .66
@@ -60,7 +61,8 @@ class RCConfig:
 
     # Training
     epochs: int = 140  # the paper: 600
-    restarts: int = 1  # trainings from other starts, of which the best by the validation loss is kept; the paper: 1
+    restarts: int = 1  # trainings from other starts, of which the best by the validation loss are kept; the paper: 1
+    averaged: int = 1  # how many are kept, at most: a score is the mean of theirs; the paper: 1
     lr: float = 0.008  # the paper: 0.001
     decay: Literal["cosine", "none"] = "cosine"  # of the learning rate; the paper does not say
     batch_size: int = 128  # instances a step; the paper does not say, its code about 200
@@ -117,7 +119,7 @@ def _one_of(name: str, value: Any) -> None:
 
 _SHARES = ("weight_same", "warmup", "teacher_depth", "teacher_tolerance", "noise")
 _LIMITS = dict.fromkeys(_SHARES, (0.0, 1.0))
-_POSITIVE = ("lr", "epsilon", "effect_temperature", "teacher_depth", "temperature", "temperature_end")
+_POSITIVE = ("lr", "press", "epsilon", "effect_temperature", "teacher_depth", "temperature", "temperature_end")
 _CHECKS = {int: _whole, int | None: _whole_or_none, bool: _truth, float: _number}
 
 _PAPER = RCConfig(
@@ -172,6 +174,7 @@ _NODES: dict[str, dict[str, Any]] = {
         "weight_regions": 1.0,
         "weight_same": 0.7,
         "weight_sparse": 0.1,
+        "press": 5.0,  # some networks need it to let go of edges they do not use, others lose the motif by it
         "target_size": 6.0,
         "sides": "softplus",
         "gate": "concrete",
@@ -183,7 +186,8 @@ _NODES: dict[str, dict[str, Any]] = {
         "lr": 0.002,  # faster, the gates saturate with every edge kept before the size counts
         "batch_size": 64,
         "epochs": 100,
-        "restarts": 5,  # some starts end with other edges or with all of them; the validation loss tells
+        "restarts": 8,  # some starts end with other edges or with all of them; the validation loss tells
+        "averaged": 3,
         "patience": 30,
     },
     "paper": {"weight_same": 0.85, "weight_sparse": 2 * 0.006},

@@ -7,7 +7,7 @@ explain  one forward pass for the scores, then a verified counterfactual
 import copy
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -16,10 +16,11 @@ from torch import nn
 from torch_geometric.data import Data
 
 from rcexplainer.config import RCConfig, make_config
+from rcexplainer.core.mask_net import mean_of
 from rcexplainer.core.objectives import Objective
 from rcexplainer.core.regions import Regions
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.fitted import FittedRCExplainer, MaskScores
+from rcexplainer.fitted import MEANS, FittedRCExplainer, MaskScores
 from rcexplainer.fitting import Taught, Trained, find_regions, make_objective, safer, train_network
 from rcexplainer.gnn.calling import Forward, Task
 from rcexplainer.gnn.instances import Instances
@@ -212,12 +213,12 @@ class _Fitting:
         )
 
     def best(self, training: Taught, held: Taught, config: RCConfig, name: str) -> Trained:
-        """Of several trainings the one with the lowest validation loss; one that collapsed only if all have."""
+        """Of several trainings those with the lowest validation losses; one that collapsed only if all have."""
         runs = [
             train_network(
                 training,
                 held,
-                self.objective(config),
+                self.objective(config if start % 2 else replace(config, press=1.0)),
                 self.generator,
                 self.seed + start,
                 self.file,
@@ -226,7 +227,9 @@ class _Fitting:
             )
             for start in range(config.restarts)
         ]
-        return min(runs, key=lambda run: (run.collapse is not None, run.loss))
+        first, *others = sorted(runs, key=lambda run: (run.collapse is not None, run.loss))
+        also = [run.net for run in others if run.collapse is None][: config.averaged - 1]
+        return replace(first, net=mean_of([first.net, *also], MEANS[config.score]))
 
     def taught(self, name: str, known: Known, regions: dict[int | None, Regions], config: RCConfig) -> Taught:
         """The instances with what a search teaches about them, for every target that some of them can be led to."""

@@ -12,12 +12,13 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import logsigmoid
 from torch_geometric.data import Data
 
 from rcexplainer import __version__
 from rcexplainer.config import RCConfig
 from rcexplainer.core.calibration import Calibration
-from rcexplainer.core.mask_net import ConcatGate, EdgeMaskNet, FactorisedGate, NeighbourGate
+from rcexplainer.core.mask_net import ConcatGate, EdgeMaskNet, FactorisedGate, Mean, NeighbourGate, mean_of
 from rcexplainer.core.named import named, part
 from rcexplainer.core.reaching import connected
 from rcexplainer.core.regions import Regions
@@ -53,11 +54,28 @@ def as_they_are(logits: Tensor, owner: Tensor, num_instances: int) -> Tensor:
 LEVELS: dict[str, Callable[[Tensor, Tensor, int], Tensor]] = {"share": log_softmax, "mask": as_they_are}
 
 
+def mean_share(logits: Tensor, owner: Tensor, num_instances: int) -> Tensor:
+    """The logarithm of the mean share, but for a constant."""
+    return torch.stack([log_softmax(own, owner, num_instances) for own in logits]).logsumexp(0)
+
+
+def mean_mask(logits: Tensor, owner: Tensor, num_instances: int) -> Tensor:
+    """The logit of the mean of σ(f). Not by way of the mean itself: near 0 and 1 edges would all be the same."""
+    return logsigmoid(logits).logsumexp(0) - logsigmoid(-logits).logsumexp(0)
+
+
+MEANS: dict[str, Mean] = {"share": mean_share, "mask": mean_mask}
+
+
+def make_gate(node_width: int, instance_width: int, questions: int, config: RCConfig) -> nn.Module:
+    """A new gate for inputs of these widths."""
+    return NETWORKS[config.network](node_width, instance_width, questions, config.hidden)
+
+
 def make_net(nodes: Tensor, embedding: Tensor, questions: int, config: RCConfig) -> EdgeMaskNet:
     """A new mask network for these inputs and so many different questions, standardised on the inputs."""
     widths = nodes.size(1), embedding.size(1)
-    gate = NETWORKS[config.network](*widths, questions, config.hidden)
-    net = EdgeMaskNet(gate, *widths).to(embedding.device, embedding.dtype)
+    net = EdgeMaskNet(make_gate(*widths, questions, config), *widths).to(embedding.device, embedding.dtype)
     if config.standardised:
         net.standardise(nodes, embedding)
     return net
@@ -177,7 +195,9 @@ def _load(
     weights = part("net", tensors)
     widths = len(weights["node_mean"]), len(weights["instance_mean"])
     asked = questions(split.num_classes, about["targets"] != [None])
-    net = EdgeMaskNet(NETWORKS[config.network](*widths, asked, config.hidden), *widths)
+    gates = {name.split(".")[2] for name in weights if name.startswith("gate.gates.")}
+    nets = [make_gate(*widths, asked, config) for _ in gates or "1"]
+    net = mean_of([EdgeMaskNet(gate, *widths) for gate in nets], MEANS[config.score])
     net = net.to(device, weights["node_mean"].dtype)
     try:
         net.load_state_dict(weights)

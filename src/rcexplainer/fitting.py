@@ -62,9 +62,8 @@ def make_objective(config: RCConfig) -> Objective:
     if config.weight_regions:
         weights = config.weight_regions, config.weight_same, config.weight_sparse, config.weight_discrete
         heat = config.temperature, config.temperature_end
-        parts.append(
-            leave_region(GATES[config.gate], *weights, config.warmup, heat, SIDES[config.sides], config.target_size)
-        )
+        size = config.target_size, config.press
+        parts.append(leave_region(GATES[config.gate], *weights, config.warmup, heat, SIDES[config.sides], *size))
     if config.weight_order:
         parts.append(follow_order(config.weight_order))
     if config.weight_effect:

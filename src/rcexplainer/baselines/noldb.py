@@ -57,4 +57,5 @@ class NoLDB(RCExplainer):
             config.warmup,
             (config.temperature, config.temperature_end),
             config.target_size,
+            config.press,
         )

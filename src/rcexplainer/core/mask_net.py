@@ -8,6 +8,7 @@ FactorisedGate   f = o_cᵀ relu(U z_i + U z_j + V z_i ⊙ V z_j + C z_G + a_c) 
 NeighbourGate    f = o_cᵀ (h + relu(N n_i + N n_j + 2 a)) + b_c,   h = relu(U z_i + …) as above
                  n_i the mean of h over the units at node i: a unit hears what else there is beside it, for whether
                  others would do as well is half of what makes it worth deleting
+MeanGate         what several gates say, averaged by a function passed in
 ConcatGate       f = oᵀ relu(W [z_i, z_j] + a) + b, the paper's literal form, averaged over both directions; W in two
                  halves, each run once per node
 
@@ -15,6 +16,8 @@ z [nodes, D] node embeddings, z_G [instances, d] the instance's own, label [inst
 pair [2, units], owner [units]  →  logits [units]
 """
 
+import copy
+from collections.abc import Callable, Sequence
 from typing import cast
 
 import torch
@@ -109,3 +112,25 @@ class ConcatGate(nn.Module):
         i, j = pair
         ways = [near.index_select(0, a) + far.index_select(0, b) + self.first.bias for a, b in ((i, j), (j, i))]
         return cast(Tensor, self.last((ways[0].relu() + ways[1].relu()) / 2).squeeze(-1))
+
+
+Mean = Callable[[Tensor, Tensor, int], Tensor]  # logits [gates, units], owner [units], instances → logits [units]
+
+
+class MeanGate(nn.Module):
+    def __init__(self, gates: Sequence[nn.Module], mean: Mean) -> None:
+        super().__init__()
+        self.gates, self.mean = nn.ModuleList(gates), mean
+
+    def forward(self, z: Tensor, z_g: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
+        logits = torch.stack([gate(z, z_g, label, pair, owner) for gate in self.gates])
+        return self.mean(logits, owner, len(label))
+
+
+def mean_of(nets: Sequence[EdgeMaskNet], mean: Mean) -> EdgeMaskNet:
+    """One network from several that read the same inputs in the same measure."""
+    if len(nets) == 1:
+        return nets[0]
+    whole = copy.deepcopy(nets[0])
+    whole.gate = MeanGate([net.gate for net in nets], mean)
+    return whole

@@ -56,6 +56,7 @@ def leave_region(
     temperature: tuple[float, float] = (1.0, 1.0),
     sides: tuple[Side, Side] = SIDES["product"],
     target_size: float = 0.0,
+    press: float = 1.0,
 ) -> Objective:
     """The paper's losses."""
     same, opposite = sides
@@ -66,7 +67,7 @@ def leave_region(
             "opposite": (1 - weight_same) * opposite(step.clean, step.inside(1 - mask)),
         }
 
-    return regularised(both, gate, weight, weight_sparse, weight_discrete, warmup, temperature, target_size)
+    return regularised(both, gate, weight, weight_sparse, weight_discrete, warmup, temperature, target_size, press)
 
 
 def lose_confidence(
@@ -78,13 +79,14 @@ def lose_confidence(
     warmup: float = 0.0,
     temperature: tuple[float, float] = (1.0, 1.0),
     target_size: float = 0.0,
+    press: float = 1.0,
 ) -> Objective:
     """The paper's ablation: how sure the model is instead of boundaries."""
 
     def both(step: Step, mask: Tensor) -> Terms:
         return {"same": confident(step.log_p(mask)), "opposite": eta * doubtful(step.log_p(1 - mask))}
 
-    return regularised(both, gate, weight, weight_sparse, weight_discrete, warmup, temperature, target_size)
+    return regularised(both, gate, weight, weight_sparse, weight_discrete, warmup, temperature, target_size, press)
 
 
 def regularised(
@@ -96,10 +98,11 @@ def regularised(
     warmup: float,
     temperature: tuple[float, float],
     target_size: float,
+    press: float,
 ) -> Objective:
     """What is asked of the kept and of the remaining graph, with the size and the entropy of the mask. `warmup` is the
     share of the training over which μ grows from 0 to its value, `temperature` the gate's at the start and at the end
-    (in between it follows a geometric sequence)."""
+    (in between it follows a geometric sequence); β falls to its value from `press` times it."""
     start, end = temperature
 
     def objective(step: Step) -> Terms:
@@ -107,8 +110,9 @@ def regularised(
         mask = gate(step.logits, step.ptr, step.owner, now, step.generator)
         number = len(step.clean)
         grown = min(1.0, step.progress / warmup) if warmup else 1.0
+        pressed = press + (1 - press) * step.progress
         parts = both(step, mask) | {
-            "sparse": weight_sparse * sparse(mask, step.owner, number, target_size),
+            "sparse": pressed * weight_sparse * sparse(mask, step.owner, number, target_size),
             "discrete": grown * weight_discrete * discrete(mask, step.owner, number),
         }
         return {name: weight * part.mean() for name, part in parts.items()}
