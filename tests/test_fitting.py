@@ -10,8 +10,11 @@ import torch
 
 import rcexplainer as rc
 from rcexplainer.config import PRESETS, RCConfig
+from rcexplainer.core.mask_net import MeanGate
+from rcexplainer.core.teacher import log_softmax
 from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.explainer import RCExplainer
+from rcexplainer.fitted import load, mean_mask, mean_share
 from rcexplainer.fitting import Taught, make_objective, safer
 from rcexplainer.gnn import TrainConfig, gnn_config, train_gnn
 
@@ -84,6 +87,53 @@ def test_of_several_trainings_the_one_with_the_lowest_validation_loss_is_kept(ca
 
     assert loss(3, 0) <= loss(1, 0)
     assert loss(3, 0) < max(loss(1, 0), loss(3, 1))
+
+
+def test_masks_are_averaged_as_probabilities_and_stay_apart_where_they_saturate() -> None:
+    logits = torch.tensor([[0.0, 3.0, 40.0, 41.0], [0.0, -3.0, 40.0, 41.0]])
+    mean = mean_mask(logits, torch.zeros(4, dtype=torch.long), 1)
+    torch.testing.assert_close(mean.sigmoid()[:2], logits.sigmoid().mean(0)[:2])
+    assert mean[3] > mean[2] > 30
+
+
+def test_shares_are_averaged_within_each_instance_whatever_the_level_of_the_logits() -> None:
+    owner = torch.tensor([0, 0, 1, 1, 1])
+    logits = torch.randn(3, 5, generator=torch.Generator().manual_seed(0))
+    shares = torch.stack([torch.cat([row[:2].softmax(0), row[2:].softmax(0)]) for row in logits])
+    for level in (0.0, 20.0):
+        found = mean_share(logits + torch.tensor([[0.0], [level], [-level]]), owner, 2)
+        torch.testing.assert_close(log_softmax(found, owner, 2).exp(), shares.mean(0))
+
+
+@pytest.mark.parametrize("score", ["mask", "share"])
+def test_the_best_few_of_several_trainings_are_averaged_and_saved(case, score, tmp_path) -> None:
+    settings = {"weight_outcome": 0.0, "weight_stable": 0.0, "noise": 0.0, "epochs": 2, "score": score, "lr": 0.001}
+
+    def fit(**more: int):
+        return RCExplainer(**settings, **more).fit(case.model, case.train, progress=False)
+
+    one, few, all_of_them = fit(restarts=3), fit(restarts=3, averaged=2), fit(restarts=2, averaged=5)
+    assert not isinstance(one.scores.net.gate, MeanGate)
+    assert [len(fitted.scores.net.gate.gates) for fitted in (few, all_of_them)] == [2, 2]
+    assert [epoch.val for epoch in few.history] == [epoch.val for epoch in one.history]  # of the best of them
+    best = few.scores.net.gate.gates[0].state_dict()
+    assert all(torch.equal(best[name], value) for name, value in one.scores.net.gate.state_dict().items())
+    loaded = load(few.save(tmp_path / "explainer.safetensors"), case.model)
+    for own, other in zip(few.explain(case.test), loaded.explain(case.test), strict=True):
+        assert torch.equal(own.edge_scores, other.edge_scores)
+
+
+def test_every_other_start_is_pressed(case) -> None:
+    settings = {"weight_regions": 1.0, "weight_sparse": 0.3, "weight_outcome": 0.0, "weight_stable": 0.0, "epochs": 2}
+    settings |= {"gate": "concrete", "score": "mask", "restarts": 2, "averaged": 2, "on_collapse": "report"}
+    plain, pressed = (
+        RCExplainer(**settings, press=press).fit(case.model, case.train, progress=False) for press in (1.0, 9.0)
+    )
+
+    def weights(fitted) -> set[float]:
+        return {round(float(gate.out.weight.detach().sum()), 6) for gate in fitted.scores.net.gate.gates}
+
+    assert len(weights(plain) & weights(pressed)) == 1
 
 
 def test_an_objective_needs_something_to_train_on() -> None:

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from rcexplainer.core.mask_net import ConcatGate, EdgeMaskNet, FactorisedGate, NeighbourGate
+from rcexplainer.core.mask_net import ConcatGate, EdgeMaskNet, FactorisedGate, MeanGate, NeighbourGate, mean_of
 
 NODES, UNITS, D, WIDTH, CLASSES = 12, 30, 5, 4, 3
 GATES = [FactorisedGate, NeighbourGate, ConcatGate]
@@ -183,3 +183,27 @@ def test_what_is_constant_in_training_neither_divides_by_zero_nor_explodes() -> 
     assert known.isfinite().all()
     z[3, 0] = 1.0
     assert net(z, z_g, label, pair, owner).abs().max() < 100 * known.abs().max()
+
+
+def test_a_mean_gate_hands_what_each_gate_says_to_its_mean() -> None:
+    gates = [build(FactorisedGate, hidden=3), build(NeighbourGate, hidden=5)]
+    some = inputs()
+    both = torch.stack([gate(*some) for gate in gates])
+
+    def largest(logits: Tensor, owner: Tensor, instances: int) -> Tensor:
+        assert (owner is some[4], instances) == (True, 2)
+        return logits.amax(0)
+
+    assert torch.equal(MeanGate(gates, largest)(*some), both.amax(0))
+
+
+def test_the_mean_of_one_network_is_that_network_and_of_several_leaves_them_as_they_are() -> None:
+    nets = [EdgeMaskNet(build(FactorisedGate, hidden=width), D, WIDTH) for width in (3, 5)]
+
+    def first(logits: Tensor, owner: Tensor, instances: int) -> Tensor:
+        return logits[0]
+
+    assert mean_of(nets[:1], first) is nets[0]
+    whole = mean_of(nets, first)
+    assert isinstance(nets[0].gate, FactorisedGate)
+    assert torch.equal(whole(*inputs()), nets[0](*inputs()))

@@ -86,6 +86,14 @@ def test_the_papers_loss_is_the_sum_of_its_four_terms_with_a_warm_up_of_the_entr
     assert sum(term.item() for term in terms.values()) == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.parametrize(("progress", "factor"), [(0.0, 5.0), (0.5, 3.0), (1.0, 1.0)])
+def test_the_size_weighs_press_times_as_much_at_first_and_its_own_weight_at_the_end(progress, factor) -> None:
+    weights = 1.0, 0.5, 0.1, 0.3
+    plain, pressed = (leave_region(sigmoid, *weights, press=press)(step(progress)) for press in (1.0, 5.0))
+    assert pressed["sparse"].item() == pytest.approx(factor * plain["sparse"].item())
+    assert all(torch.equal(pressed[name], plain[name]) for name in ("same", "opposite", "discrete"))
+
+
 def test_the_temperature_goes_geometrically_from_start_to_end() -> None:
     seen: list[float] = []
 
