@@ -15,8 +15,9 @@ from rcexplainer.core.teacher import log_softmax
 from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.fitted import load, mean_mask, mean_share
-from rcexplainer.fitting import Taught, make_objective, safer
+from rcexplainer.fitting import make_objective, safer
 from rcexplainer.gnn import TrainConfig, gnn_config, train_gnn
+from rcexplainer.taught import Taught
 
 EMPTY = {"weight_regions": 1.0, "weight_sparse": 100.0, "lr": 0.3}
 EMPTY |= dict.fromkeys(("weight_order", "weight_effect", "weight_outcome", "weight_stable"), 0.0)

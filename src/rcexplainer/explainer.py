@@ -21,7 +21,7 @@ from rcexplainer.core.objectives import Objective
 from rcexplainer.core.regions import Regions
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.fitted import MEANS, FittedRCExplainer, MaskScores
-from rcexplainer.fitting import Taught, Trained, find_regions, make_objective, safer, train_network
+from rcexplainer.fitting import Trained, find_regions, make_objective, safer, train_network
 from rcexplainer.gnn.calling import Forward, Task
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.outputs import OutputKind
@@ -33,6 +33,7 @@ from rcexplainer.recognising import fingerprint, probe_graphs
 from rcexplainer.resuming import FitFile, digest
 from rcexplainer.tasks.questions import Index
 from rcexplainer.tasks.subjects import SUBJECTS
+from rcexplainer.taught import Taught
 
 log = logging.getLogger(__name__)
 

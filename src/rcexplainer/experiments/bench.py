@@ -21,12 +21,13 @@ from rcexplainer.core.regions import Regions
 from rcexplainer.core.sampling import sample_boundaries
 from rcexplainer.datasets import load
 from rcexplainer.fitted import make_net, unit_logits
-from rcexplainer.fitting import Taught, make_objective
+from rcexplainer.fitting import make_objective
 from rcexplainer.gnn import gnn_config, split_model, train_gnn
 from rcexplainer.gnn.instances import node_inputs
 from rcexplainer.gnn.training import TrainConfig, seeded
 from rcexplainer.known import Known, Lesson
 from rcexplainer.tasks.neighbourhoods import Adjacency
+from rcexplainer.taught import Taught
 
 WARM_UP = 5  # runs that are not counted
 Rows = list[dict[str, Any]]

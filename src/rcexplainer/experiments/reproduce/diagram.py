@@ -30,8 +30,9 @@ from rcexplainer.experiments.cases import Case
 from rcexplainer.experiments.reproduce.figures import Drawn
 from rcexplainer.experiments.reproduce.tables import Cell, Column, Found, Settings, Table
 from rcexplainer.experiments.results import short
-from rcexplainer.fitting import Taught, find_regions, make_objective, new_training
+from rcexplainer.fitting import find_regions, make_objective, new_training
 from rcexplainer.known import Known, Seen
+from rcexplainer.taught import Taught
 from rcexplainer.viz.regions import training_page
 
 POINTS = 150  # training graphs of each class that are drawn
