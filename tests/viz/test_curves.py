@@ -1,10 +1,22 @@
 """Charts of numbers, read back from matplotlib's own objects."""
 
-from math import nan
+from math import inf, nan
 
 import pytest
 
-from rcexplainer.viz.curves import BOLD, ORDERED, PENS, Level, Pen, Series, draw_curves, draw_dots, draw_square, panels
+from rcexplainer.viz.curves import (
+    BOLD,
+    ORDERED,
+    PENS,
+    Level,
+    Pen,
+    Series,
+    draw_curves,
+    draw_dots,
+    draw_square,
+    panels,
+    room,
+)
 
 pytest.importorskip("matplotlib")
 
@@ -26,6 +38,16 @@ def test_a_band_reaches_as_far_as_the_interval_and_the_boldest_is_on_top(axes) -
     (band,) = axes.collections
     heights = [y for path in band.get_paths() for y in path.vertices[:, 1]]
     assert (min(heights), max(heights)) == pytest.approx((0.4, 0.6))
+
+
+def test_an_interval_wider_than_all_values_is_cut_a_little_beyond_them(axes) -> None:
+    draw_curves(axes, [Series("a", BOLD, (0.0, 1.0), (0.0, 1.0), (5.0, 0.05))])
+    heights = axes.collections[0].get_paths()[0].vertices[:, 1]
+    assert (heights.min(), heights.max()) == pytest.approx((-0.15, 1.15))
+    draw_dots(axes, [Level("a", (0.0,), (5.0,)), Level("b", (1.0,), (0.05,))], (Pen(),), ("here",))
+    ends = [[x for x, _ in segment] for segment in axes.containers[0].lines[2][0].get_segments()]
+    assert ends == [pytest.approx([-0.15, 1.15]), pytest.approx([0.95, 1.05])]
+    assert room([(nan,), ()]) == (-inf, inf)
 
 
 def test_dots_lie_on_the_line_of_their_level_first_at_the_top(axes) -> None:

@@ -15,6 +15,7 @@ from rcexplainer.viz.pages import Figure
 
 INK, RULE = "#202020", "#D8D8D8"
 SMALL, TEXT = 8, 9  # points
+BEYOND = 0.15  # of the range of all values: as far beyond them are intervals drawn
 
 
 @dataclass(frozen=True)
@@ -89,8 +90,19 @@ def plain(axes: Any) -> None:
     axes.set_axisbelow(True)
 
 
+def room(values: Sequence[Sequence[float]]) -> tuple[float, float]:
+    """How far intervals are drawn: a little beyond all values. Of few seeds one can be wider than all else together."""
+    known = [value for own in values for value in own if np.isfinite(value)]
+    if not known:
+        return -np.inf, np.inf
+    low, high = min(known), max(known)
+    beyond = BEYOND * (high - low or 1.0)
+    return low - beyond, high + beyond
+
+
 def draw_curves(axes: Any, series: Sequence[Series]) -> None:
     """A line with markers for each, and its interval as a light band; the boldest on top."""
+    low, high = room([one.y for one in series])
     for one in sorted(series, key=lambda one: one.pen.width):
         pen, order = one.pen, 2 + one.pen.width
         axes.plot(
@@ -106,7 +118,8 @@ def draw_curves(axes: Any, series: Sequence[Series]) -> None:
         )
         if one.half:
             y, half = np.array(one.y), np.array(one.half)
-            axes.fill_between(one.x, y - half, y + half, color=pen.colour, alpha=0.12, linewidth=0, zorder=1)
+            ends = np.clip([y - half, y + half], low, high)
+            axes.fill_between(one.x, *ends, color=pen.colour, alpha=0.12, linewidth=0, zorder=1)
 
 
 def draw_points(axes: Any, one: Series) -> None:
@@ -129,12 +142,14 @@ def draw_dots(
 ) -> None:
     """A line for each level, a marker for each of its values: `pens` and `labels` say what the places mean. `apart` is
     how far below each other the markers of a level are."""
+    low, high = room([one.values for one in levels])
     for place, (pen, label) in enumerate(zip(pens, labels, strict=True)):
-        values = [one.values[place] for one in levels]
-        halves = [one.halves[place] if one.halves else np.nan for one in levels]
+        values = np.array([one.values[place] for one in levels], dtype=float)
+        halves = np.nan_to_num([one.halves[place] if one.halves else np.nan for one in levels])
+        ends = np.clip([values - halves, values + halves], low, high)
         axes.errorbar(
             *(values, np.arange(len(levels)) + apart * (place - (len(pens) - 1) / 2)),
-            xerr=np.nan_to_num(halves),
+            xerr=np.nan_to_num(np.abs(ends - values)),
             label=label,
             linestyle="none",
             marker=pen.marker,
