@@ -300,6 +300,7 @@ def test_the_sum_of_an_ablation() -> None:
 
 def test_a_case_study_has_a_row_for_each_pair() -> None:
     pair = {"own": "a", "other": "b", "seed": 0, "auc": 0.9, "auc_shared": 0.2, "lost": None, "gained": 0.1}
+    pair["auc_occlusion"] = 0.8
     (table,) = case_study({}, [({}, {"pairs": [pair | {"flipped": 1.0}]})])
     assert table.to_rows()[0] == {
         "class": "a",
@@ -307,6 +308,7 @@ def test_a_case_study_has_a_row_for_each_pair() -> None:
         "seed": "0",
         "AUC telling ↑": "0.90",
         "AUC shared ↓": "0.20",
+        "AUC telling, edges deleted alone": "0.80",
         "p(class) lost": "–",
         "p(other) gained": "0.10",
         "flipped ↑": "1.00",

@@ -272,6 +272,7 @@ def case_study(settings: Settings, found: Found) -> list[Table]:
     shown = {
         "AUC telling": "auc",
         "AUC shared": "auc_shared",
+        "AUC telling, edges deleted alone": "auc_occlusion",
         "p(class) lost": "lost",
         "p(other) gained": "gained",
         "flipped": "flipped",
@@ -285,7 +286,10 @@ def case_study(settings: Settings, found: Found) -> list[Table]:
         for _, result in found
         for pair in result["pairs"]
     )
-    caption = "three-motifs: the motif that tells two classes apart, and the one they share"
+    caption = (
+        "three-motifs: the motif that tells two classes apart, and the one they share; beside it, where the telling "
+        "motif comes by what deleting each edge alone really does to both classes"
+    )
     return [Table(caption, (Column("class"), Column("and not"), Column("seed"), *columns), rows)] if rows else []
 
 
