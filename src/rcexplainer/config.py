@@ -35,7 +35,7 @@ class RCConfig:
     weight_regions: float = 0.0  # factor of all four terms; the paper: 15
     weight_same: float = 0.3  # λ of L_same, 1 − λ of L_opp; the paper: .1 for graphs, .85 for nodes
     weight_sparse: float = 0.0  # β; the paper: 6e-5 (Mutagenicity 6e-4, nodes .006), an edge counted twice
-    press: float = 1.0  # every other restart begins with so many times β, which falls to β; the paper: 1
+    press: float = 1.0  # the 2nd, 4th, … restart begins with so many times β, which falls to β; the paper: 1
     target_size: float = 0.0  # only what the masks sum up to above this is penalised; the paper: 0
     sides: Literal["product", "softplus"] = "product"  # σ of products of two B as in the paper, or softplus of one
     weight_discrete: float = 0.0  # μ; the paper: .66

@@ -195,9 +195,9 @@ def _load(
     weights = part("net", tensors)
     widths = len(weights["node_mean"]), len(weights["instance_mean"])
     asked = questions(split.num_classes, about["targets"] != [None])
-    gates = {name.split(".")[2] for name in weights if name.startswith("gate.gates.")}
-    nets = [make_gate(*widths, asked, config) for _ in gates or "1"]
-    net = mean_of([EdgeMaskNet(gate, *widths) for gate in nets], MEANS[config.score])
+    kept = max(1, len({name.split(".")[2] for name in weights if name.startswith("gate.gates.")}))
+    gates = [make_gate(*widths, asked, config) for _ in range(kept)]
+    net = mean_of([EdgeMaskNet(gate, *widths) for gate in gates], MEANS[config.score])
     net = net.to(device, weights["node_mean"].dtype)
     try:
         net.load_state_dict(weights)

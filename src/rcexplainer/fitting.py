@@ -45,9 +45,17 @@ def make_objective(config: RCConfig) -> Objective:
     parts: list[Objective] = []
     if config.weight_regions:
         weights = config.weight_regions, config.weight_same, config.weight_sparse, config.weight_discrete
-        heat = config.temperature, config.temperature_end
-        size = config.target_size, config.press
-        parts.append(leave_region(GATES[config.gate], *weights, config.warmup, heat, SIDES[config.sides], *size))
+        parts.append(
+            leave_region(
+                GATES[config.gate],
+                *weights,
+                warmup=config.warmup,
+                temperature=(config.temperature, config.temperature_end),
+                sides=SIDES[config.sides],
+                target_size=config.target_size,
+                press=config.press,
+            )
+        )
     if config.weight_order:
         parts.append(follow_order(config.weight_order))
     if config.weight_effect:
@@ -113,7 +121,7 @@ def safer(config: RCConfig) -> list[RCConfig]:
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A mask network, what happened in its training, and how it failed if it did."""
+    """A mask network, what happened in its training, and how it failed if it did; of an averaged one, the best's."""
 
     net: EdgeMaskNet
     history: tuple[Epoch, ...]

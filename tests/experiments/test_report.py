@@ -67,12 +67,12 @@ def test_the_page_holds_verdicts_tables_commands_and_files(tmp_path) -> None:
     # Two claims of the case study are about probabilities, one about the AUC: all are reached, all others open.
     assert '<li class="yes"><b>3</b>reached</li><li class="no"><b>0</b>not reached</li>' in page
     assert "lowest .970 (" in page
-    assert page.index("What it must show") < page.index("<h2>")
+    assert page.index("<h2>What it must show") < page.index("<section")
     assert "rcexplainer reproduce case-study --profile standard --out DIR" in page
     assert "In the paper: appendix, case study. 3 of 3 jobs are done." in page
     assert "<p>Not in the paper, but ours. " in page  # the ablation
     assert "test accuracy ↑" in page
-    assert "commit: abc1234" in page
+    assert "Commits: abc1234" in page
     assert "a &lt;machine&gt;" in page
     links = [attributes["href"] for tag, attributes in reader.tags if tag == "a"]
     files = [one for one in links if not one.startswith("#")]
@@ -133,6 +133,21 @@ def test_what_is_shown_cannot_become_markup() -> None:
     assert shown.count("&lt;img src=x onerror=alert(1)&gt;") == 7  # caption, heading, cell, note, alt, caption, link
     assert "<b>&amp;</b>" in shown
     assert 'href="figures/a%20b.svg"' in shown
+
+
+def test_notes_of_the_folder_stand_beside_the_tables_and_nowhere_else(tmp_path, caplog) -> None:
+    fill(tmp_path / "own", "case-study")
+    (tmp_path / "own" / "notes.toml").write_text(
+        'case-study = ["Why <one> pair is low: see `run --it`."]\ndatasets = "On one line."\n', encoding="utf-8"
+    )
+    page = write_report(tmp_path / "own").page.read_text(encoding="utf-8")
+    assert "Why &lt;one&gt; pair is low: see <code>run --it</code>." in page
+    assert "On one line." in page
+    fill(tmp_path / "other", "case-study")
+    assert "pair is low" not in write_report(tmp_path / "other").page.read_text(encoding="utf-8")
+    (tmp_path / "own" / "notes.toml").write_text("case-study = [", encoding="utf-8")
+    assert "pair is low" not in write_report(tmp_path / "own").page.read_text(encoding="utf-8")
+    assert "notes.toml cannot be read, and is left out" in caplog.text
 
 
 def test_a_file_cut_in_half_is_left_out_and_said(tmp_path) -> None:

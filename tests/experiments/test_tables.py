@@ -336,7 +336,8 @@ def test_the_page_has_commands_tables_sentences_and_figures(tmp_path: Path) -> N
     (tmp_path / "figures" / "figures.json").write_text(json.dumps(drawn))
     one, two = Job("measure", {"number": 1}, "one"), Job("measure", {"number": 2}, "two")
     tags = {"dataset": "toy", "model": "paper", "variant": "default"}
-    settings = {"title": "Parts", "where": "ours", "said": ["First.", "Second."]}
+    (tmp_path / "notes.toml").write_text('ablation = ["First.", "Second."]', encoding="utf-8")
+    settings = {"title": "Parts", "where": "ours"}
     planned = Plan("ablation", settings, {one: tags, two: tags})
     assert "ablation" in ENTRIES
     page = write_page(

@@ -54,8 +54,8 @@ class NoLDB(RCExplainer):
             self.eta,
             config.weight_sparse,
             config.weight_discrete,
-            config.warmup,
-            (config.temperature, config.temperature_end),
-            config.target_size,
-            config.press,
+            warmup=config.warmup,
+            temperature=(config.temperature, config.temperature_end),
+            target_size=config.target_size,
+            press=config.press,
         )

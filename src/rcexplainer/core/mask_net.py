@@ -8,9 +8,9 @@ FactorisedGate   f = o_cᵀ relu(U z_i + U z_j + V z_i ⊙ V z_j + C z_G + a_c) 
 NeighbourGate    f = o_cᵀ (h + relu(N n_i + N n_j + 2 a)) + b_c,   h = relu(U z_i + …) as above
                  n_i the mean of h over the units at node i: a unit hears what else there is beside it, for whether
                  others would do as well is half of what makes it worth deleting
-MeanGate         what several gates say, averaged by a function passed in
 ConcatGate       f = oᵀ relu(W [z_i, z_j] + a) + b, the paper's literal form, averaged over both directions; W in two
                  halves, each run once per node
+MeanGate         what several gates say, averaged by a function passed in
 
 z [nodes, D] node embeddings, z_G [instances, d] the instance's own, label [instances],
 pair [2, units], owner [units]  →  logits [units]

@@ -67,7 +67,10 @@ def leave_region(
             "opposite": (1 - weight_same) * opposite(step.clean, step.inside(1 - mask)),
         }
 
-    return regularised(both, gate, weight, weight_sparse, weight_discrete, warmup, temperature, target_size, press)
+    weights = weight, weight_sparse, weight_discrete
+    return regularised(
+        both, gate, *weights, warmup=warmup, temperature=temperature, target_size=target_size, press=press
+    )
 
 
 def lose_confidence(
@@ -86,7 +89,10 @@ def lose_confidence(
     def both(step: Step, mask: Tensor) -> Terms:
         return {"same": confident(step.log_p(mask)), "opposite": eta * doubtful(step.log_p(1 - mask))}
 
-    return regularised(both, gate, weight, weight_sparse, weight_discrete, warmup, temperature, target_size, press)
+    weights = weight, weight_sparse, weight_discrete
+    return regularised(
+        both, gate, *weights, warmup=warmup, temperature=temperature, target_size=target_size, press=press
+    )
 
 
 def regularised(
@@ -95,6 +101,7 @@ def regularised(
     weight: float,
     weight_sparse: float,
     weight_discrete: float,
+    *,
     warmup: float,
     temperature: tuple[float, float],
     target_size: float,

@@ -59,8 +59,8 @@ NAMES = {
     "greedy": "greedy deletion",
 }
 PUBLISHED = Pen("#000000", "D", hollow=True)
-BANDS = "Bands: 95 % intervals of the mean over the seeds."
-WHISKERS = "Whiskers: 95 % intervals of the mean over the seeds; hollow marks: the paper's."
+BANDS = "Bands: 95 % intervals of the mean over the seeds, cut where they reach far beyond all values."
+WHISKERS = BANDS.replace("Bands", "Whiskers") + " Hollow marks: the paper's."
 
 
 @dataclass(frozen=True)

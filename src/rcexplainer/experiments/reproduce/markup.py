@@ -51,6 +51,7 @@ figcaption { color: var(--soft); font-size: .875rem; max-width: 46rem; margin-to
 @media (max-width: 40rem) {
   body { padding: 1rem .9rem 3rem; }
   h1 { font-size: 1.4rem; }
+  td:first-child { white-space: normal; max-width: 9rem; }
   figure img { max-width: 44rem; }
   .verdicts thead { display: none; }
   .verdicts, .verdicts tbody, .verdicts tr, .verdicts td { display: block; }
@@ -78,6 +79,11 @@ figcaption { color: var(--soft); font-size: .875rem; max-width: 46rem; margin-to
 def text(value: object) -> str:
     """As it is, whatever it holds."""
     return escape(str(value), quote=True)
+
+
+def prose(value: str) -> str:
+    """A paragraph, in which `what is between such marks` is code."""
+    return "".join(tag("code", text(part)) if odd % 2 else text(part) for odd, part in enumerate(value.split("`")))
 
 
 def page(title: str, body: Iterable[str]) -> str:

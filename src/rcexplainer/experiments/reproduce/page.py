@@ -4,16 +4,22 @@ at the end what was skipped, for want of data or of an extra, and what failed. T
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from rcexplainer.experiments.reproduce.drawing import FOLDER, read_captions
 from rcexplainer.experiments.reproduce.entries import Plan, Results, tables
+from rcexplainer.experiments.reproduce.notes import read_notes
 from rcexplainer.experiments.reproduce.running import Failed, with_skipped
 from rcexplainer.experiments.reproduce.tables import Cell, Table
 from rcexplainer.experiments.reproduce.verdicts import WORDS, Verdict, verdicts
 from rcexplainer.files import write_whole
 
 NAME = "README.md"
+READING = (
+    "An arrow says which direction is better, bold is the best of a column, or the best few if they are alike as "
+    "printed; greedy deletion, the reference, and random order, the floor, take no part. Values are means ± standard "
+    "deviations over the seeds; of times the standard deviation is that of single explanations, and edges are medians, "
+    "averaged over the seeds. Verdicts compare methods on the instances that both were run on."
+)
 
 
 def write_page(
@@ -27,13 +33,11 @@ def write_page(
     parts = [
         "# Results",
         f"Made by `rcexplainer reproduce all --profile {profile} --out DIR`. Every number is from a file in `runs/`. "
-        "An arrow says which direction is better, bold is the best of a column; greedy deletion, the reference, and "
-        "random order, the floor, take no part. Values are means ± standard deviations over the seeds; of "
-        "times the standard deviation is that of single explanations.",
+        f"{READING} Links to them, their machines, versions and commits are in the report (`rcexplainer report`).",
     ]
     told = with_skipped(results, skipped)
     parts += _verdicts([one for planned in plans for one in verdicts(planned, told)])
-    drawn = read_captions(folder)
+    drawn, notes = read_captions(folder), read_notes(folder)
     for planned in plans:
         done = sum(job in results for job in planned.jobs)
         parts += [
@@ -41,7 +45,7 @@ def write_page(
             f"`rcexplainer reproduce {planned.name} --profile {profile} --out DIR` ({planned.settings['where']}); "
             f"{done} of {len(planned.jobs)} jobs are done.",
             *(text for table in tables(planned, told) for text in table_text(table)),
-            *_said(planned.settings.get("said", ())),
+            *notes.get(planned.name, ()),
             *(f"![{name}]({FOLDER}/{name}.svg)" for name in drawn.get(planned.name, {})),
         ]
     for heading, ones in (("Skipped", skipped), ("Not done", failed)):
@@ -76,8 +80,3 @@ def _cell(cell: Cell) -> str:
 def _plain(text: str) -> str:
     """On one line, and without what would end a cell."""
     return " ".join(text.split()).replace("|", "\\|")
-
-
-def _said(said: Any) -> list[str]:
-    """Our own sentences about an entry: one text, or several paragraphs."""
-    return [said] if isinstance(said, str) else list(said)

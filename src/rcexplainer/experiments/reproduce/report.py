@@ -15,6 +15,8 @@ from rcexplainer.experiments.reproduce import markup
 from rcexplainer.experiments.reproduce.drawing import FOLDER, read_captions
 from rcexplainer.experiments.reproduce.entries import ENTRIES, Plan, plan, tables
 from rcexplainer.experiments.reproduce.markup import link, tag, text
+from rcexplainer.experiments.reproduce.notes import read_notes
+from rcexplainer.experiments.reproduce.page import READING
 from rcexplainer.experiments.reproduce.store import PROFILE, Job, Store
 from rcexplainer.experiments.reproduce.verdicts import WORDS, Verdict, counts, verdicts
 from rcexplainer.files import write_whole
@@ -116,14 +118,15 @@ def _body(kept: Kept, judged: Sequence[Verdict]) -> Iterator[str]:
         yield tag("p", f"Files that cannot be read, and are left out: {text(names)}. Run again, they are replaced.")
     yield from _summary(kept, judged)
     yield tag("nav", tag("ul", *(tag("li", link(f"#{one.name}", one.title)) for one in kept.plans)))
-    captions = read_captions(kept.folder)
+    captions, notes = read_captions(kept.folder), read_notes(kept.folder)
     for planned in kept.plans:
         own = [one for one in judged if one.entry == planned.name]
-        yield tag("section", *_section(kept, planned, own, captions.get(planned.name, {})), id=planned.name)
+        drawn, said = captions.get(planned.name, {}), notes.get(planned.name, ())
+        yield tag("section", *_section(kept, planned, own, drawn, said), id=planned.name)
 
 
 def _summary(kept: Kept, judged: Sequence[Verdict]) -> Iterator[str]:
-    yield tag("h3", "What it must show")
+    yield tag("h2", "What it must show")
     if not judged:
         yield tag("p", text(f"{TOO_SMALL.format(kept.profile)}."))
         return
@@ -144,13 +147,14 @@ def _verdicts(judged: Sequence[Verdict]) -> str:
     return markup.grid(("", "claim", "aim", "found"), rows, "words verdicts")
 
 
-def _section(kept: Kept, planned: Plan, judged: Sequence[Verdict], captions: Mapping[str, str]) -> Iterator[str]:
+def _section(
+    kept: Kept, planned: Plan, judged: Sequence[Verdict], captions: Mapping[str, str], notes: Sequence[str]
+) -> Iterator[str]:
     done = [job for job in planned.jobs if job in kept.documents]
     yield tag("h2", text(planned.title))
     yield tag("p", text(f"{_where(planned.settings['where'])}. {len(done)} of {len(planned.jobs)} jobs are done."))
     yield tag("pre", tag("code", text(f"rcexplainer reproduce {planned.name} --profile {kept.profile} --out DIR")))
-    said = planned.settings.get("said", ())
-    yield from (tag("p", text(one)) for one in ([said] if isinstance(said, str) else said))
+    yield from (tag("p", markup.prose(one)) for one in notes)
     if judged:
         yield _verdicts(judged)
     yield from _pictures(kept.folder, captions)
@@ -193,6 +197,6 @@ def _origin(documents: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     machines = sorted({str(one["machine"]) for one in about if one.get("machine")})
     commits = sorted({str(one["commit"]) for one in about if one.get("commit")})
     seeds = sorted({one["inputs"]["seed"] for one in known if "seed" in one.get("inputs", {})})
-    parts = (("Versions", versions), ("machine", machines), ("commit", commits), ("seeds", map(str, seeds)))
-    yield text("; ".join(f"{name}: {', '.join(values)}" for name, values in parts))
-    yield text(f". {len(known)} results in runs/. Arrows say which direction is better; bold is the best of a column.")
+    parts = (("Versions", versions), ("Machines", machines), ("Commits", commits), ("Seeds", map(str, seeds)))
+    yield text(f"There are {len(known)} results in runs/. {READING} ")
+    yield text(". ".join(f"{name}: {'; '.join(values)}" for name, values in parts) + ".")

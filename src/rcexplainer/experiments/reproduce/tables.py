@@ -176,8 +176,11 @@ def _fewer_graphs(methods: Methods) -> list[str]:
     """Who was left out, and who was measured on fewer graphs than others: every noisy copy is explained."""
     means = {name: mean(numbers(results, "robust", "graphs")) for name, results in done(methods).items()}
     most = max((graphs for graphs in means.values() if graphs == graphs), default=0.0)
-    fewer = [f"{name}: noise on {graphs:.0f} graphs a seed" for name, graphs in means.items() if graphs < most]
-    return left_out(methods) + fewer
+    alike: dict[str, list[str]] = {}
+    for name, graphs in means.items():
+        if graphs < most:
+            alike.setdefault(f"{graphs:.0f}", []).append(name)
+    return left_out(methods) + [f"{', '.join(names)}: noise on {few} graphs a seed" for few, names in alike.items()]
 
 
 def _node_sizes(found: Found) -> list[int]:

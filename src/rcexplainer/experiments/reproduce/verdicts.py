@@ -74,7 +74,7 @@ def _robustness(settings: Settings, aims: Aims, found: Found) -> list[Verdict]:
         ours = _methods(found, dataset).get(OURS, [])
         values = {percent: mean([_auc(int(percent), k)(one) for one in ours]) for percent in levels}
         checks = _open(settings, OURS, ours) or [
-            _check(values[percent], values[percent] >= least, f"{_said(values[percent])} at {percent} %")
+            _check(values[percent], values[percent] >= least, f"{_said(values[percent], least)} at {percent} %")
             for percent, least in levels.items()
         ]
         aim = ", ".join(f"≥ {column(least)} at {percent} %" for percent, least in levels.items())
@@ -123,7 +123,7 @@ def _nodes(settings: Settings, aims: Aims, found: Found) -> list[Verdict]:
         value = _mean(used, name)
         without = "" if len(used) == len(ours) else f" ({len(used)} of {len(ours)} networks use the motif)"
         checks = _open(settings, OURS, ours) or [
-            _check(value, value >= least, f"{value:.4f}{without}") if used else Check(None, f"–{without}")
+            _check(value, value >= least, f"{_said(value, least)}{without}") if used else Check(None, f"–{without}")
         ]
         return _verdict("nodes", f"{dataset}: {title} of the motif", f"≥ {column(least)}", checks)
 
@@ -131,7 +131,7 @@ def _nodes(settings: Settings, aims: Aims, found: Found) -> list[Verdict]:
         ours = _methods(found, dataset).get(OURS, [])
         flipped, size = _mean(ours, "search_flipped"), _mean(ours, "search_size")
         checks = _open(settings, OURS, ours) or [
-            _check(flipped, flipped >= aims["flipped"], f"{_said(flipped)} flipped"),
+            _check(flipped, flipped >= aims["flipped"], f"{_said(flipped, aims['flipped'])} flipped"),
             _check(size, size <= aims["edges"], f"{size:.1f} edges"),
         ]
         aim = f"≥ {column(aims['flipped'])} flipped by its own search, median ≤ {aims['edges']} edges"
@@ -152,7 +152,7 @@ def _links(settings: Settings, aims: Aims, found: Found) -> list[Verdict]:
     def judged(dataset: str, claim: str, name: str, least: float) -> Verdict:
         ours = _methods(found, dataset).get(OURS, [])
         value = _mean(ours, name)
-        checks = _open(settings, OURS, ours) or [_check(value, value >= least, _said(value))]
+        checks = _open(settings, OURS, ours) or [_check(value, value >= least, _said(value, least))]
         return _verdict("links", f"{dataset}: {claim}", f"≥ {column(least)}", checks)
 
     return [
@@ -227,14 +227,18 @@ def _above(
             at: (mean([read(own) for own, _ in both]), mean([read(other) for _, other in both]))
             for at, read in reads.items()
         }
-        below = [f"{at} ({_said(own)} against {_said(other)})" for at, (own, other) in pairs.items() if own <= other]
+        below = [
+            f"{at} ({_said(own, other)} against {_said(other, own)})"
+            for at, (own, other) in pairs.items()
+            if own <= other
+        ]
         unknown = [at for at, (own, other) in pairs.items() if isnan(own - other)]
         if below:
             checks.append(Check(False, f"not above {rival} at {', '.join(below)}"))
         if unknown:
             checks.append(Check(None, f"{rival} has no value at {', '.join(unknown)}"))
         gaps += [
-            (own - other, f"closest: {rival} at {at} ({_said(own)} against {_said(other)})")
+            (own - other, f"closest: {rival} at {at} ({_said(own, other)} against {_said(other, own)})")
             for at, (own, other) in pairs.items()
             if own > other
         ]
@@ -286,6 +290,8 @@ def _mean(results: Sequence[Result], name: str) -> float:
     return mean([number(one, name) for one in results])
 
 
-def _said(value: float) -> str:
-    """Three digits, so that what is not reached by little is seen to be not reached."""
-    return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.3f}"
+def _said(value: float, beside: float = NAN) -> str:
+    """Three digits, or as many as tell it from what it is compared with: what is missed by little is seen to be."""
+    digits = next((few for few in (3, 4, 5) if f"{value:.{few}f}" != f"{beside:.{few}f}"), 3)
+    shown = f"{value:.{digits}f}"
+    return shown.replace("0.", ".", 1) if abs(value) < 1 else shown
