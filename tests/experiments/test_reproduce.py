@@ -204,9 +204,9 @@ def test_a_variant_that_is_like_another_differs_from_it_in_its_own_settings() ->
     def differ(one: str, two: str) -> set[str]:
         return {name for name in found[one] if found[one][name] != found[two][name]}
 
-    assert differ("the same, sigmoid masks", "sigmoid masks, the entropy warmed up") == {"warmup"}
-    assert differ("the same, sigmoid masks", "the same, concrete masks") == {"gate"}
-    assert differ("the paper's losses, any-budget masks", "the same, boundaries not scaled") == {"scaled"}
+    assert differ("its losses, sigmoid masks", "its losses, sigmoid masks, the entropy warmed up") == {"warmup"}
+    assert differ("its losses, sigmoid masks", "its losses, concrete masks") == {"gate"}
+    assert differ("the paper's losses, any-budget masks", "its losses, boundaries not scaled") == {"scaled"}
     assert differ("default", "the search leaves the class, not the region") == {"teacher"}
     assert found["the paper's losses, any-budget masks"]["noise"] == 0.0
 
