@@ -105,7 +105,7 @@ def safer(config: RCConfig) -> list[RCConfig]:
     if config.on_collapse == "report":
         return [config]
     gentle = replace(config, scaled=True, score="share", gate="budget", temperature=1.0, temperature_end=1.0)
-    gentle = replace(gentle, weight_sparse=0.0, weight_discrete=0.0, lr=min(config.lr, 0.008))
+    gentle = replace(gentle, weight_sparse=0.0, weight_discrete=0.0, lr=min(config.lr, 0.008), restarts=1)
     taught = replace(
         gentle,
         weight_regions=0.0,

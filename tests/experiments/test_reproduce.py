@@ -337,3 +337,4 @@ def test_a_spread_is_a_mean_and_a_standard_deviation() -> None:
     assert spread([0.5]) == "0.50"
     assert spread([0.4, 0.6], 3) == "0.500 ± 0.141"
     assert spread([float("nan")]) == "–"
+    assert (spread([-0.16]), spread([-0.001])) == ("−0.16", "0.00")

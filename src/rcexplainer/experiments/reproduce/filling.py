@@ -44,7 +44,8 @@ def spread(values: Sequence[float], digits: int = 2) -> str:
     centre = mean(values)
     if centre != centre:
         return "–"
-    return f"{centre:.{digits}f}" + (f" ± {std(values):.{digits}f}" if len(values) > 1 else "")
+    shown = f"{centre:z.{digits}f}".replace("-", "−")
+    return shown + (f" ± {std(values):.{digits}f}" if len(values) > 1 else "")
 
 
 # Rows
