@@ -205,7 +205,7 @@ def nodes(settings: Settings, found: Found) -> list[Drawn]:
 
 
 def varied(name: str) -> Callable[[Settings, Found], list[Drawn]]:
-    """Fidelity against the value of one setting, a line for each sparsity."""
+    """Fidelity against the value of one setting, a line for each sparsity. Without bands: six would hide the lines."""
 
     def draw(settings: Settings, found: Found) -> list[Drawn]:
         values = {tags["variant"]: float(tags["value"]) for tags, _ in found if "value" in tags}
@@ -217,14 +217,14 @@ def varied(name: str) -> Callable[[Settings, Found], list[Drawn]]:
             x = tuple(values[variant] for variant in variants)
             series = []
             for step, share in enumerate(MEASURED):
-                bands = [_band(_at(result["fidelity"], step) for result in own) for own in variants.values()]
-                series.append(Series(f"sparsity {column(share)}", ORDERED[step], x, *_columns(bands)))
+                means = [_band(_at(result["fidelity"], step) for result in own)[0] for own in variants.values()]
+                series.append(Series(f"sparsity {column(share)}", ORDERED[step], x, tuple(means)))
             draw_curves(axes[0][place], series)
             axes[0][place].set_title(_title(panel, groups), fontsize=TEXT, loc="left")
             axes[0][place].set_xlabel(settings.get("axis", settings["vary"]), fontsize=TEXT)
         axes[0][0].set_ylabel("fidelity ↑", fontsize=TEXT)
         beside(axes[0][-1])
-        return [Drawn(name, f"{settings['title']}. {BANDS}", figure)]
+        return [Drawn(name, f"{settings['title']}. Means over the seeds; the table has their spread.", figure)]
 
     return draw
 
