@@ -112,12 +112,12 @@ def _read(store: Store, profile: str) -> Kept:
 
 def _body(kept: Kept, judged: Sequence[Verdict]) -> Iterator[str]:
     yield tag("h1", text(TITLE))
-    yield tag("p", *_origin(kept.documents.values()), class_="soft")
     if kept.broken:
         names = ", ".join(path.relative_to(kept.folder).as_posix() for path in kept.broken)
         yield tag("p", f"Files that cannot be read, and are left out: {text(names)}. Run again, they are replaced.")
     yield from _summary(kept, judged)
     yield tag("nav", tag("ul", *(tag("li", link(f"#{one.name}", one.title)) for one in kept.plans)))
+    yield tag("p", *_origin(kept.documents.values()), class_="soft")
     captions, notes = read_captions(kept.folder), read_notes(kept.folder)
     for planned in kept.plans:
         own = [one for one in judged if one.entry == planned.name]
