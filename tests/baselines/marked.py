@@ -51,3 +51,14 @@ def score_of(explanation, one: int, other: int) -> float:
     edges = explanation.graph.edge_index
     (column,) = ((edges[0] == one) & (edges[1] == other)).nonzero().flatten().tolist()
     return float(explanation.edge_scores[column])
+
+
+def check_marked_neighbours_of_a_link(method) -> None:
+    """Each end of the link has one marked neighbour: both are needed, and get the scores."""
+    graph = marked_graph([*STAR, (6, 7), (7, 8)], [1, 8])
+    fitted = method.fit(CountsMarks("link", 1.5), graph, task="link", index=[(0, 7), (0, 3)], hops=1)
+    found = fitted.explain(graph, index=(0, 7))
+    assert found.prediction == 1
+    reasons = min(score_of(found, 0, 1), score_of(found, 7, 8))
+    assert reasons > max(score_of(found, one, other) for one, other in [(0, 2), (0, 3), (0, 4), (0, 5), (1, 2)])
+    assert found.counterfactual.flipped

@@ -13,7 +13,14 @@ from rcexplainer.baselines.subgraphx import Game, SubgraphX, node_scores, orders
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.metrics import fidelity, motif_auc
 from tests.baselines.houses import houses
-from tests.baselines.marked import LOLLIPOP, STAR, CountsMarks, marked_graph, score_of
+from tests.baselines.marked import (
+    LOLLIPOP,
+    STAR,
+    CountsMarks,
+    check_marked_neighbours_of_a_link,
+    marked_graph,
+    score_of,
+)
 from tests.gnn.graphs import state_of
 
 PATH = [{1}, {0, 2}, {1, 3}, {2, 4}, {3}]  # 0-1-2-3-4
@@ -99,13 +106,7 @@ def test_marked_neighbours_explain_a_node(settings) -> None:
 
 
 def test_marked_neighbours_explain_a_link() -> None:
-    graph = marked_graph([*STAR, (6, 7), (7, 8)], [1, 8])
-    fitted = SubgraphX().fit(CountsMarks("link", 1.5), graph, task="link", index=[(0, 7), (0, 3)], hops=1)
-    found = fitted.explain(graph, index=(0, 7))
-    assert found.prediction == 1
-    reasons = min(score_of(found, 0, 1), score_of(found, 7, 8))
-    assert reasons > max(score_of(found, one, other) for one, other in [(0, 2), (0, 3), (0, 4), (0, 5), (1, 2)])
-    assert found.counterfactual.flipped
+    check_marked_neighbours_of_a_link(SubgraphX())
 
 
 def test_same_seed_same_scores_alone_and_in_a_batch() -> None:
