@@ -13,6 +13,7 @@ from rcexplainer.core.gates import GATES
 from rcexplainer.core.losses import SIDES
 from rcexplainer.core.mask_net import EdgeMaskNet
 from rcexplainer.core.objectives import (
+    Masks,
     Objective,
     Terms,
     follow_effects,
@@ -40,22 +41,25 @@ STABLE = 8  # of how many edges at the top of a ranking it is asked that they st
 SAMPLE = 512  # instances on which the inputs of the network are standardised
 
 
+def make_masks(config: RCConfig) -> Masks:
+    """What the settings say of masks."""
+    return Masks(
+        GATES[config.gate],
+        weight=config.weight_regions,
+        sparse=config.weight_sparse,
+        discrete=config.weight_discrete,
+        warmup=config.warmup,
+        temperature=(config.temperature, config.temperature_end),
+        target_size=config.target_size,
+        press=config.press,
+    )
+
+
 def make_objective(config: RCConfig) -> Objective:
     """What the settings ask for, as a function."""
     parts: list[Objective] = []
     if config.weight_regions:
-        weights = config.weight_regions, config.weight_same, config.weight_sparse, config.weight_discrete
-        parts.append(
-            leave_region(
-                GATES[config.gate],
-                *weights,
-                warmup=config.warmup,
-                temperature=(config.temperature, config.temperature_end),
-                sides=SIDES[config.sides],
-                target_size=config.target_size,
-                press=config.press,
-            )
-        )
+        parts.append(leave_region(make_masks(config), config.weight_same, SIDES[config.sides]))
     if config.weight_order:
         parts.append(follow_order(config.weight_order))
     if config.weight_effect:

@@ -13,7 +13,7 @@ import rcexplainer as rc
 from rcexplainer.baselines import NoLDB
 from rcexplainer.core.gates import sigmoid
 from rcexplainer.core.losses import POLE
-from rcexplainer.core.objectives import lose_confidence
+from rcexplainer.core.objectives import Masks, lose_confidence
 from rcexplainer.errors import CheckpointError, RCExplainerError
 from tests.baselines import suite
 from tests.baselines.marked import LOLLIPOP, CountsMarks, marked_graph, score_of
@@ -42,7 +42,7 @@ def test_its_loss_is_the_papers_and_asks_no_boundary() -> None:
 
     factor, eta, beta, mu = 15.0, 0.4, 0.03, 0.66
     now = replace(step(), inside=never, clean=torch.full((2, 0), math.nan))
-    terms = lose_confidence(sigmoid, factor, eta, beta, mu)(now)
+    terms = lose_confidence(Masks(sigmoid, weight=factor, sparse=beta, discrete=mu), eta)(now)
     expected = 0.0
     for graph in (0, 1):
         values = zip(now.logits.tolist(), OWNER.tolist(), strict=True)

@@ -1,6 +1,7 @@
 """Eq. 7 put together, against its formula; and the terms by name."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -8,6 +9,7 @@ from torch import Tensor
 
 from rcexplainer.core.gates import sigmoid
 from rcexplainer.core.objectives import (
+    Masks,
     Step,
     follow_effects,
     follow_order,
@@ -80,7 +82,9 @@ def literal(values: list[float], owner: list[int], weights: tuple[float, float, 
 def test_the_papers_loss_is_the_sum_of_its_four_terms_with_a_warm_up_of_the_entropy(progress, grown) -> None:
     weights = 15.0, 0.1, 0.03, 0.66
     now = step(progress)
-    terms = leave_region(sigmoid, *weights, warmup=0.2)(now)
+    factor, same, beta, mu = weights
+    masks = Masks(sigmoid, weight=factor, sparse=beta, discrete=mu, warmup=0.2)
+    terms = leave_region(masks, same)(now)
     assert list(terms) == ["same", "opposite", "sparse", "discrete"]
     expected = literal(now.logits.tolist(), OWNER.tolist(), weights, grown)
     assert sum(term.item() for term in terms.values()) == pytest.approx(expected, abs=1e-5)
@@ -88,8 +92,8 @@ def test_the_papers_loss_is_the_sum_of_its_four_terms_with_a_warm_up_of_the_entr
 
 @pytest.mark.parametrize(("progress", "factor"), [(0.0, 5.0), (0.5, 3.0), (1.0, 1.0)])
 def test_the_size_weighs_press_times_as_much_at_first_and_its_own_weight_at_the_end(progress, factor) -> None:
-    weights = 1.0, 0.5, 0.1, 0.3
-    plain, pressed = (leave_region(sigmoid, *weights, press=press)(step(progress)) for press in (1.0, 5.0))
+    masks = Masks(sigmoid, sparse=0.1, discrete=0.3)
+    plain, pressed = (leave_region(replace(masks, press=press), 0.5)(step(progress)) for press in (1.0, 5.0))
     assert pressed["sparse"].item() == pytest.approx(factor * plain["sparse"].item())
     assert all(torch.equal(pressed[name], plain[name]) for name in ("same", "opposite", "discrete"))
 
@@ -101,7 +105,7 @@ def test_the_temperature_goes_geometrically_from_start_to_end() -> None:
         seen.append(temperature)
         return logits.sigmoid()
 
-    objective = leave_region(gate, 1.0, 0.5, 0.0, 0.0, temperature=(0.5, 4.5))
+    objective = leave_region(Masks(gate, temperature=(0.5, 4.5)), 0.5)
     for progress in (0.0, 0.5, 1.0):
         objective(step(progress))
     assert seen == pytest.approx([0.5, 1.5, 4.5])
@@ -109,7 +113,7 @@ def test_the_temperature_goes_geometrically_from_start_to_end() -> None:
 
 def test_objectives_add_up_and_reach_the_network() -> None:
     now = step()
-    parts = [leave_region(sigmoid, 1.0, 0.5, 0.0, 0.0), follow_order(2.0), follow_effects(3.0, 0.1)]
+    parts = [leave_region(Masks(sigmoid), 0.5), follow_order(2.0), follow_effects(3.0, 0.1)]
     parts.append(seek_outcomes(4.0, 8))
     parts.append(stay_put(5.0, 2))
     terms = together(parts)(now)

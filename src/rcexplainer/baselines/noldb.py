@@ -11,10 +11,10 @@ calibration, saving and loading.
 from typing import Any
 
 from rcexplainer.config import RCConfig
-from rcexplainer.core.gates import GATES
 from rcexplainer.core.objectives import Objective, lose_confidence
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explainer import RCExplainer
+from rcexplainer.fitting import make_masks
 from rcexplainer.gnn.calling import Task
 
 
@@ -48,14 +48,4 @@ class NoLDB(RCExplainer):
         return {**super().settings, "eta": self.eta}
 
     def objective(self, config: RCConfig) -> Objective:
-        return lose_confidence(
-            GATES[config.gate],
-            config.weight_regions,
-            self.eta,
-            config.weight_sparse,
-            config.weight_discrete,
-            warmup=config.warmup,
-            temperature=(config.temperature, config.temperature_end),
-            target_size=config.target_size,
-            press=config.press,
-        )
+        return lose_confidence(make_masks(config), self.eta)

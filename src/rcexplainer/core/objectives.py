@@ -46,18 +46,21 @@ class Step:
 Objective = Callable[[Step], Terms]
 
 
-def leave_region(
-    gate: Gate,
-    weight: float,
-    weight_same: float,
-    weight_sparse: float,
-    weight_discrete: float,
-    warmup: float = 0.0,
-    temperature: tuple[float, float] = (1.0, 1.0),
-    sides: tuple[Side, Side] = SIDES["product"],
-    target_size: float = 0.0,
-    press: float = 1.0,
-) -> Objective:
+@dataclass(frozen=True)
+class Masks:
+    """How logits become masks, and what is asked of the masks themselves."""
+
+    gate: Gate
+    weight: float = 1.0  # factor of all terms of the loss
+    sparse: float = 0.0  # β
+    discrete: float = 0.0  # μ
+    warmup: float = 0.0  # share of the training over which μ grows from 0 to its value
+    temperature: tuple[float, float] = (1.0, 1.0)  # of the gate at the start and at the end, geometric in between
+    target_size: float = 0.0  # only what is above it is penalised
+    press: float = 1.0  # β falls to its value from so many times it
+
+
+def leave_region(masks: Masks, weight_same: float, sides: tuple[Side, Side] = SIDES["product"]) -> Objective:
     """The paper's losses."""
     same, opposite = sides
 
@@ -67,62 +70,33 @@ def leave_region(
             "opposite": (1 - weight_same) * opposite(step.clean, step.inside(1 - mask)),
         }
 
-    weights = weight, weight_sparse, weight_discrete
-    return regularised(
-        both, gate, *weights, warmup=warmup, temperature=temperature, target_size=target_size, press=press
-    )
+    return regularised(both, masks)
 
 
-def lose_confidence(
-    gate: Gate,
-    weight: float,
-    eta: float,
-    weight_sparse: float,
-    weight_discrete: float,
-    warmup: float = 0.0,
-    temperature: tuple[float, float] = (1.0, 1.0),
-    target_size: float = 0.0,
-    press: float = 1.0,
-) -> Objective:
+def lose_confidence(masks: Masks, eta: float) -> Objective:
     """The paper's ablation: how sure the model is instead of boundaries."""
 
     def both(step: Step, mask: Tensor) -> Terms:
         return {"same": confident(step.log_p(mask)), "opposite": eta * doubtful(step.log_p(1 - mask))}
 
-    weights = weight, weight_sparse, weight_discrete
-    return regularised(
-        both, gate, *weights, warmup=warmup, temperature=temperature, target_size=target_size, press=press
-    )
+    return regularised(both, masks)
 
 
-def regularised(
-    both: Callable[[Step, Tensor], Terms],
-    gate: Gate,
-    weight: float,
-    weight_sparse: float,
-    weight_discrete: float,
-    *,
-    warmup: float,
-    temperature: tuple[float, float],
-    target_size: float,
-    press: float,
-) -> Objective:
-    """What is asked of the kept and of the remaining graph, with the size and the entropy of the mask. `warmup` is the
-    share of the training over which μ grows from 0 to its value, `temperature` the gate's at the start and at the end
-    (in between it follows a geometric sequence); β falls to its value from `press` times it."""
-    start, end = temperature
+def regularised(both: Callable[[Step, Tensor], Terms], masks: Masks) -> Objective:
+    """What is asked of the kept and of the remaining graph, with the size and the entropy of the mask."""
+    start, end = masks.temperature
 
     def objective(step: Step) -> Terms:
         now = start * (end / start) ** step.progress
-        mask = gate(step.logits, step.ptr, step.owner, now, step.generator)
+        mask = masks.gate(step.logits, step.ptr, step.owner, now, step.generator)
         number = len(step.clean)
-        grown = min(1.0, step.progress / warmup) if warmup else 1.0
-        pressed = press + (1 - press) * step.progress
+        grown = min(1.0, step.progress / masks.warmup) if masks.warmup else 1.0
+        pressed = masks.press + (1 - masks.press) * step.progress
         parts = both(step, mask) | {
-            "sparse": pressed * weight_sparse * sparse(mask, step.owner, number, target_size),
-            "discrete": grown * weight_discrete * discrete(mask, step.owner, number),
+            "sparse": pressed * masks.sparse * sparse(mask, step.owner, number, masks.target_size),
+            "discrete": grown * masks.discrete * discrete(mask, step.owner, number),
         }
-        return {name: weight * part.mean() for name, part in parts.items()}
+        return {name: masks.weight * part.mean() for name, part in parts.items()}
 
     return objective
 
