@@ -28,14 +28,15 @@ RANKS = {
     "resuming": 4,
     "taught": 8,
     "fitting": 9,
-    "explainer": 10,
+    "restarting": 10,
+    "explainer": 11,
     "metrics": 7,
-    "baselines": 11,
-    "viz": 11,
-    "integrations": 11,
-    "experiments": 12,
-    "cli": 13,
-    "__main__": 14,
+    "baselines": 12,
+    "viz": 12,
+    "integrations": 12,
+    "experiments": 13,
+    "cli": 14,
+    "__main__": 15,
 }
 HEAVY = {"rdkit", "ray", "fastapi", "uvicorn", "pgmpy", "matplotlib", "scipy", "typer", "rich", "safetensors"}
 

@@ -37,6 +37,7 @@ class RCConfig:
     weight_sparse: float = 0.0  # β; the paper: 6e-5 (Mutagenicity 6e-4, nodes .006), an edge counted twice
     press: float = 1.0  # the 2nd, 4th, … restart begins with so many times β, which falls to β; the paper: 1
     target_size: float = 0.0  # only what the masks sum up to above this is penalised; the paper: 0
+    widen: float = 1.0  # the 3rd, 4th, 7th, 8th, … restart has so many times the target_size, if an instance has more
     sides: Literal["product", "softplus"] = "product"  # σ of products of two B as in the paper, or softplus of one
     weight_discrete: float = 0.0  # μ; the paper: .66
     warmup: float = 0.0  # share of the training over which μ grows to its value; the paper: none
@@ -62,7 +63,7 @@ class RCConfig:
     # Training
     epochs: int = 140  # the paper: 600
     restarts: int = 1  # trainings from other starts, of which the best by the validation loss are kept; the paper: 1
-    averaged: int = 1  # how many are kept, at most: a score is the mean of theirs; the paper: 1
+    averaged: int = 1  # how many are kept, at most, of each target alike: a score is their mean; the paper: 1
     lr: float = 0.008  # the paper: 0.001
     decay: Literal["cosine", "none"] = "cosine"  # of the learning rate; the paper does not say
     batch_size: int = 128  # instances a step; the paper does not say, its code about 200
@@ -119,7 +120,7 @@ def _one_of(name: str, value: Any) -> None:
 
 _SHARES = ("weight_same", "warmup", "teacher_depth", "teacher_tolerance", "noise")
 _LIMITS = dict.fromkeys(_SHARES, (0.0, 1.0))
-_POSITIVE = ("lr", "press", "epsilon", "effect_temperature", "teacher_depth", "temperature", "temperature_end")
+_POSITIVE = ("lr", "press", "widen", "epsilon", "effect_temperature", "teacher_depth", "temperature", "temperature_end")
 _CHECKS = {int: _whole, int | None: _whole_or_none, bool: _truth, float: _number}
 
 _PAPER = RCConfig(
@@ -176,6 +177,7 @@ _NODES: dict[str, dict[str, Any]] = {
         "weight_sparse": 0.1,
         "press": 5.0,  # some networks need it to let go of edges they do not use, others lose the motif by it
         "target_size": 6.0,
+        "widen": 2.0,  # where edges do for one another, few are enough, and more show which belong together
         "sides": "softplus",
         "gate": "concrete",
         "weight_order": 0.0,
@@ -187,7 +189,7 @@ _NODES: dict[str, dict[str, Any]] = {
         "batch_size": 64,
         "epochs": 100,
         "restarts": 8,  # some starts end with other edges or with all of them; the validation loss tells
-        "averaged": 3,
+        "averaged": 6,
         "patience": 30,
     },
     "paper": {"weight_same": 0.85, "weight_sparse": 2 * 0.006},

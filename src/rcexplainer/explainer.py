@@ -30,6 +30,7 @@ from rcexplainer.gnn.training import usable_device
 from rcexplainer.graphs import Graphs, Kind, check_graph, list_graphs
 from rcexplainer.known import Known, Lesson, Seen, hold_out
 from rcexplainer.recognising import fingerprint, probe_graphs
+from rcexplainer.restarting import kept, starts
 from rcexplainer.resuming import FitFile, digest
 from rcexplainer.tasks.questions import Index
 from rcexplainer.tasks.subjects import SUBJECTS
@@ -214,23 +215,25 @@ class _Fitting:
         )
 
     def best(self, training: Taught, held: Taught, config: RCConfig, name: str) -> Trained:
-        """Of several trainings those with the lowest validation losses; one that collapsed only if all have."""
+        """Several trainings, and the mean of the best."""
         runs = [
-            train_network(
-                training,
-                held,
-                self.objective(config if start % 2 else replace(config, press=1.0)),
-                self.generator,
-                self.seed + start,
-                self.file,
-                name if not start else f"{name}, start {start + 1}",
-                self.progress,
+            (
+                own,
+                train_network(
+                    training,
+                    held,
+                    self.objective(own),
+                    self.generator,
+                    self.seed + start,
+                    self.file,
+                    name if not start else f"{name}, start {start + 1}",
+                    self.progress,
+                ),
             )
-            for start in range(config.restarts)
+            for start, own in enumerate(starts(config, float(training.known.instances.units.counts.double().mean())))
         ]
-        first, *others = sorted(runs, key=lambda run: (run.collapse is not None, run.loss))
-        also = [run.net for run in others if run.collapse is None][: config.averaged - 1]
-        return replace(first, net=mean_of([first.net, *also], MEANS[config.score]))
+        best = kept(runs, config.averaged)
+        return replace(best[0], net=mean_of([run.net for run in best], MEANS[config.score]))
 
     def taught(self, name: str, known: Known, regions: dict[int | None, Regions], config: RCConfig) -> Taught:
         """The instances with what a search teaches about them, for every target that some of them can be led to."""
