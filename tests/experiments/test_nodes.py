@@ -2,6 +2,7 @@
 
 import functools
 import math
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -17,6 +18,7 @@ from rcexplainer.experiments.nodes import (
     NodeResult,
     evaluate_nodes,
     motif_nodes,
+    rightly,
     split_links,
     split_motifs,
 )
@@ -33,13 +35,21 @@ def found() -> NodeEvaluation:
 
 
 def test_every_method_is_measured_on_unseen_nodes(found) -> None:
-    assert [one.method for one in found.results] == ["rcexplainer", "rcexplainer", "greedy", "occlusion", "random"]
-    unseen, everyone = found.results[:2]
-    assert (unseen.nodes, everyone.nodes) == ("unseen", "all")
+    assert [one.method for one in found.results] == [*["rcexplainer"] * 3, "greedy", "occlusion", "random"]
+    unseen, right, everyone = found.results[:3]
+    assert (unseen.nodes, right.nodes, everyone.nodes) == ("unseen", "unseen, rightly predicted", "all")
+    assert 0 < right.count <= unseen.count
     assert unseen.count * 2 == everyone.count == len(motif_nodes(load("tree-cycles").graphs[0]))
     for one in found.results:
         for share in (one.auc, one.accuracy, one.auc_every, one.accuracy_every, one.flipped, one.motif_flips):
             assert 0 <= share <= 1
+
+
+def test_rightly_predicted_are_those_whose_prediction_is_their_label() -> None:
+    data = SimpleNamespace(task="node", graph=Data(y=torch.tensor([1, 0, 2])))
+    shown = [SimpleNamespace(index=index, prediction=guess) for index, guess in ((2, 2), (0, 0), (1, 0))]
+    assert [one.index for one in rightly(data, shown)] == [2, 1]
+    assert rightly(SimpleNamespace(task="link"), shown) == []
 
 
 def test_how_far_a_network_relies_on_the_motif_is_measured(found) -> None:
