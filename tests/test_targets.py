@@ -1,9 +1,13 @@
 """What makes this one class and not that one? (appendix C, Eq. 12, 13)"""
 
+import math
 from types import SimpleNamespace
 
 import pytest
 import torch
+from torch_geometric.data import Data
+from torch_geometric.nn import SAGEConv
+from torch_geometric.utils import to_undirected
 
 import rcexplainer as rc
 from rcexplainer.core.regions import Regions
@@ -117,3 +121,34 @@ def test_a_class_that_all_are_predicted_as_is_left_out_of_the_targets(case) -> N
 def test_a_target_is_one_of_the_models_classes(case, target) -> None:
     with pytest.raises(RCExplainerError, match="there is no target_class"):
         case.each.explain(case.test[0], target_class=target)
+
+
+def test_a_deep_head_leads_to_a_class_that_is_never_the_second_largest() -> None:
+    """Classes on a line: from the first to the last there is no common boundary at any sample, and yet a way."""
+
+    class Line(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv = SAGEConv(2, 8)
+            self.head = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 4))
+
+        def forward(self, x, edge_index):
+            return self.head(self.conv(x, edge_index).relu())
+
+    torch.manual_seed(0)
+    label = torch.arange(80) % 4
+    graph = Data(x=torch.randn(80, 2) * 0.2, edge_index=to_undirected(torch.randint(80, (2, 200))), y=label)
+    graph.x[:, 0] += label
+    model = Line()
+    optimiser = torch.optim.Adam(model.parameters(), 0.02)
+    for _ in range(150):
+        optimiser.zero_grad()
+        torch.nn.functional.cross_entropy(model(graph.x, graph.edge_index), label).backward()
+        optimiser.step()
+    settings = {"task": "node", "target_class": 3, "restarts": 1, "averaged": 1}
+    short, long = (RCExplainer(**settings, epochs=epochs).fit(model, graph, progress=False) for epochs in (1, 15))
+    assert all(len(region.rows) for region in long.regions.regions)
+    assert all(math.isfinite(epoch.val) for epoch in long.history)
+    far = int((model(graph.x, graph.edge_index).argmax(1) == 0).nonzero()[0])
+    scores = [fitted.explain(graph, index=far, search="none").edge_scores for fitted in (short, long)]
+    assert not torch.equal(*scores)

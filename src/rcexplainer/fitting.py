@@ -73,7 +73,7 @@ def make_objective(config: RCConfig) -> Objective:
 
 def find_regions(split: SplitModel, known: Seen, config: RCConfig, seed: int, target: int | None = None) -> Regions:
     """Boundaries of the head and the regions they bound (Eq. 1–5); towards a class, only those between it and another
-    one (Eq. 12, 13), of which a deep head may have several for the same two classes."""
+    one (Eq. 12, 13)."""
     if len(known.label.unique()) < 2:
         raise RCExplainerError(
             f"the model predicts class {int(known.label[0])} for all {len(known)} {split.task}s: there is no boundary "
@@ -86,9 +86,8 @@ def find_regions(split: SplitModel, known: Seen, config: RCConfig, seed: int, ta
         per_class=config.candidates_per_class,
         sampler=config.sampler,
         generator=torch.Generator().manual_seed(seed),
+        target=target,
     )
-    if target is not None:
-        boundaries = boundaries.select(boundaries.candidates(target))
     confidence = known.log_probs.amax(1).exp() if config.coverage == "confidence" else None
     regions = Regions.fit(
         boundaries,
@@ -173,6 +172,7 @@ def train_network(
         bar.set_postfix(**{name: f"{value:.3f}" for name, value in epoch.terms.items()}, val=f"{epoch.val:.3f}")
         file.put(name, *run.state(), at_once=run.finished)
     lowest = min((epoch.val for epoch in run.history if isfinite(epoch.val)), default=inf)
-    diverged = None if lowest <= start else "the training diverged: its loss never fell below where it began"
+    fell = isfinite(lowest) and lowest <= start
+    diverged = None if fell else "the training diverged: its loss never fell below where it began"
     kept = run.history[-1].val if keep_last else lowest
     return Trained(run.net, tuple(run.history), kept if isfinite(kept) else inf, diverged or held.collapsed(run.net))

@@ -247,3 +247,37 @@ def test_bad_input() -> None:
         at_samples(lambda x: x[:, :1], points(10))
     with pytest.raises(RCExplainerError, match="no gradient"):
         at_samples(lambda x: x.detach(), points(10))
+
+
+class Ladder(nn.Module):
+    """Five classes one after the other along x, with a kink at 0: class c is the largest near x = c − 2, and the two
+    largest are always neighbours."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        along = x[:, :1] + 0.5 * x[:, :1].relu()
+        steps = torch.arange(5, dtype=x.dtype) - 2
+        return 2 * along * steps - steps**2
+
+
+@pytest.mark.parametrize("sampler", ["sample", "segment"])
+def test_towards_a_class_every_other_one_has_a_boundary_with_it(sampler: str) -> None:
+    x = torch.linspace(-2.5, 2.5, 60)[:, None]
+    head = Ladder()
+    predicted = head(x).argmax(1)
+    plain = sample_boundaries(head, x, predicted, sampler=sampler)
+    assert [0, 4] not in plain.classes.tolist()  # never the two largest
+    found = sample_boundaries(head, x, predicted, sampler=sampler, target=4)
+    assert {tuple(pair) for pair in found.classes.tolist()} == {(0, 4), (1, 4), (2, 4), (3, 4)}
+    for label in range(4):
+        own, rows = x[predicted == label], found.select(found.candidates(label))
+        margin = head(own)[:, label] - head(own)[:, 4]
+        off = (rows(own) - margin[:, None]).abs().amin(1)  # on its own piece one of them is exact
+        torch.testing.assert_close(off, torch.zeros_like(off), atol=1e-4, rtol=0)
+    assert len(found.candidates(2)) == 2  # class 2 lies on both sides of the kink: two pieces, the same two classes
+
+
+def test_towards_a_class_of_a_linear_head_its_boundaries_are_enumerated() -> None:
+    head = nn.Linear(3, 4)
+    x = torch.randn(20, 3, generator=torch.Generator().manual_seed(0))
+    found = sample_boundaries(head, x, head(x).argmax(1), target=2)
+    assert sorted(tuple(sorted(pair)) for pair in found.classes.tolist()) == [(0, 2), (1, 2), (2, 3)]

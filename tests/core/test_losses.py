@@ -145,6 +145,17 @@ def test_softplus_sides_by_hand() -> None:
     torch.testing.assert_close(opposite_softplus(clean, changed), torch.tensor(left))
 
 
+def test_softplus_of_no_boundary_is_not_infinite() -> None:
+    clean = torch.tensor([[torch.inf, torch.inf], [1.0, torch.inf]])
+    left = torch.tensor([[torch.inf, torch.inf], [2.0, torch.inf]], requires_grad=True)
+    values = opposite_softplus(clean, left)
+    assert values[0] == 0
+    assert 0 < values[1] < torch.inf
+    (slope,) = torch.autograd.grad(values.sum(), left)
+    assert slope.isfinite().all()
+    assert slope[1, 0] > 0
+
+
 def test_far_from_the_boundary_softplus_keeps_its_slope_where_a_product_is_flat() -> None:
     clean = torch.full((1, 1), 40.0)
     slopes = []

@@ -41,8 +41,9 @@ def same_softplus(clean: Tensor, kept: Tensor) -> Tensor:
 
 
 def opposite_softplus(clean: Tensor, remainder: Tensor) -> Tensor:
-    """min_i log(1 + exp(B_i(φ_gc(G'_θ))))."""
-    return softplus(remainder.masked_fill(clean.isinf(), torch.inf).amin(1))
+    """min_i log(1 + exp(B_i(φ_gc(G'_θ)))); 0 without any boundary: a term without end would be all that counts."""
+    least = remainder.masked_fill(clean.isinf(), torch.inf).amin(1)
+    return softplus(least.masked_fill(least.isposinf(), -torch.inf))
 
 
 def confident(log_p: Tensor) -> Tensor:

@@ -117,15 +117,22 @@ def sample_boundaries(
     per_class: int = 50,
     sampler: Literal["sample", "segment"] | Sampler = "sample",
     generator: torch.Generator | None = None,
+    target: int | None = None,
 ) -> LinearBoundaries:
     """H̃: all boundaries of an affine head; else those of up to `per_class` embeddings of each predicted class.
 
     `"sample"` takes them at the embeddings (the paper), `"segment"` on the way to embeddings of other classes (the
     authors' code). Duplicates are merged. Of a smooth head they are local linearisations, which is said once.
+
+    With a `target`, only boundaries between it and another class (Eq. 12, 13). At an embedding of class i the two
+    largest need not be i and the target, so that there its margin to the target is taken, whichever the sampler: the
+    piece of the boundary between the two that belongs to the linear piece the embedding lies on. A deep head may have
+    many of them for the same two classes.
     """
     check_embeddings(embeddings)
     if is_affine(head, embeddings):
-        return enumerate_affine(head, embeddings.size(1), embeddings.dtype, embeddings.device).merged()
+        every = enumerate_affine(head, embeddings.size(1), embeddings.dtype, embeddings.device).merged()
+        return every if target is None else every.select(every.candidates(target))
     if smooth_head(head, embeddings):
         error = linearisation_error(head, embeddings)
         log.warning("the head is not piecewise linear: boundaries are local linearisations, off by up to %.3g", error)
@@ -135,6 +142,10 @@ def sample_boundaries(
     for label in sorted(set(predictions.tolist())):
         own, other = ((predictions == label) == inside for inside in (True, False))
         seeds = embeddings[_choose(own, per_class, generator)]
+        if target is not None:
+            if label != target:
+                parts.append(linearise(head, seeds, predictions.new_tensor([[label, target]]).expand(len(seeds), 2)))
+            continue
         partners = embeddings[_choose(other, len(seeds), generator, replace=True)]
         if draw is _at_seeds or len(partners):
             parts.append(draw(head, seeds, partners))
