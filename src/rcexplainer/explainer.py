@@ -96,7 +96,7 @@ class RCExplainer:
                 f"{len(class_names)} class_names were given for a model with {split.num_classes} classes"
             )
         _check_like(everything, around, "background")
-        hops = self.config.hops or subject.hops(split, shown)
+        hops = subject.hops(split, shown, self.config.hops)
         asked = subject.instances(everything, index, hops)
         held_out: list[Data] = []
         if val is not None and self.task == "graph":

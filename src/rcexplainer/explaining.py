@@ -17,15 +17,18 @@ from rcexplainer.core.counterfactual import Found, Question, greedy_search, pref
 from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn.instances import Instances
+from rcexplainer.gnn.probing import SAME
 from rcexplainer.gnn.split import SplitModel, check_devices
 from rcexplainer.graphs import Graphs, Kind, attributes, check_graph, iter_graphs
 from rcexplainer.packing import pack
 from rcexplainer.tasks.questions import Asked, Index, Pair
+from rcexplainer.tasks.receptive import apart
 from rcexplainer.tasks.subjects import SUBJECTS
 
 Search = Literal["none", "prefix", "greedy"]
 OnError = Literal["raise", "keep"]
 Candidates = Tensor | Sequence[Tensor] | None
+Overall = Callable[[list[Asked]], Tensor]  # what the model says of instances in their whole graph
 SEARCHES: dict[str, Callable[[Question, Tensor, Tensor], Found]] = {"prefix": prefix_search, "greedy": greedy_search}
 # Prefixes and single deletions are asked all at once, so a chunk of graphs is bounded by the sum of their squares.
 CHUNK_GRAPHS, CHUNK_PAIRS = 512, 1 << 24
@@ -130,9 +133,12 @@ class FittedExplainer:
         self, asked: Iterator[Asked | Exception], search: Search, candidates: Candidates, target: int | None
     ) -> Iterator[Explanation | Failure]:
         start = 0
+        overall: Overall | None = None
         for chunk in _chunks(asked):
             masks = None if candidates is None else _masks(candidates, chunk, start)
-            yield from self._explain_chunk(start, chunk, search, masks, target)
+            if not start and isinstance(chunk[0], Asked):
+                overall = SUBJECTS[self.split.task].overall(self.split, chunk[0].graph)
+            yield from self._explain_chunk(start, chunk, search, masks, target, overall)
             start += len(chunk)
         if not start:
             raise GraphError("there is nothing to explain: at least one graph is needed")
@@ -171,6 +177,7 @@ class FittedExplainer:
         search: Search,
         candidates: list[Tensor] | None,
         target: int | None,
+        overall: Overall | None,
     ) -> list[Explanation | Failure]:
         """All sound instances together; each of the others is a failure in its own slot."""
         slots: dict[int, Explanation | Failure] = {}
@@ -191,7 +198,7 @@ class FittedExplainer:
             places = pending.pop()
             masks = None if candidates is None else [candidates[place] for place in places]
             try:
-                found = self._explain_sound([asked[place] for place in places], search, masks, target)  # type: ignore[misc]
+                found = self._explain_sound([asked[place] for place in places], search, masks, target, overall)  # type: ignore[misc]
                 slots |= dict(zip(places, found, strict=True))
             except _Unsound as unsound:
                 slots |= {places[i]: Failure(start + places[i], error) for i, error in unsound.errors.items()}
@@ -212,13 +219,21 @@ class FittedExplainer:
 
     @torch.no_grad()
     def _explain_sound(
-        self, asked: list[Asked], search: Search, candidates: list[Tensor] | None, target: int | None
+        self,
+        asked: list[Asked],
+        search: Search,
+        candidates: list[Tensor] | None,
+        target: int | None,
+        overall: Overall | None,
     ) -> list[Explanation]:
         instances = Instances(self.split, [one.instance for one in asked])
         units = instances.units
-        log_probs = instances.passes(lambda done: self.split.log_probs(done.output))
+        output = instances.passes(lambda done: done.output)
+        log_probs = self.split.log_probs(output)
         labels = log_probs.argmax(1)
         if errors := self._unsound(log_probs, labels, target):
+            raise _Unsound(errors)
+        if overall is not None and (errors := self._elsewhere(asked, apart(output, overall(asked)))):
             raise _Unsound(errors)
         scores = self.scored(instances, labels, target)
         found = None
@@ -246,6 +261,17 @@ class FittedExplainer:
             elif label == target:
                 errors[place] = GraphError(f"class {target} is what is predicted already: choose another target_class")
         return errors
+
+    def _elsewhere(self, asked: list[Asked], off: Tensor) -> dict[int, Exception]:
+        """The instances that are not what they are in the whole graph: whatever is found of them may be false."""
+        return {
+            place: GraphError(
+                f"{self.split.task} {asked[place].index}: in its {self.hops}-hop computation graph the model says "
+                f"something else than in the whole graph (off by {off[place]:.2g}): it looks farther than it was "
+                f"measured to where it was fitted; fit on this graph, or with hops={self.hops + 1} or more"
+            )
+            for place in (off > SAME).nonzero().flatten().tolist()
+        }
 
 
 class _Unsound(Exception):  # noqa: N818  never leaves this file

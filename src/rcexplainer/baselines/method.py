@@ -54,7 +54,7 @@ class Method(ABC):
         found, subject = as_graphs(graphs), SUBJECTS[task]
         shown = subject.shown(found, index)
         apart = split_model(model, shown, task=task, **split)
-        far = hops or subject.hops(apart, shown)
+        far = subject.hops(apart, shown, hops)
 
         def training() -> Instances:
             return Instances(apart, subject.instances(found, index, far))

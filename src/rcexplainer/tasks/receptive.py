@@ -23,20 +23,38 @@ FARTHEST = 32
 
 
 @torch.no_grad()
-def receptive_hops(split: SplitModel, graph: Data, roots: Tensor, wanted: Tensor) -> int:
+def receptive_hops(split: SplitModel, graph: Data, roots: Tensor, wanted: Tensor, given: int | None = None) -> int:
     """Measure k on a few nodes, or pairs of nodes, of which the model says `wanted` in the whole graph; an error if it
-    looks farther than any computation graph here."""
-    size = wanted.abs().max().clamp_min(1e-6)
-    for hops in range(1, FARTHEST + 1):
+    looks farther than any computation graph here, or than the k that is `given`."""
+    for hops in range(1, FARTHEST + 1) if given is None else (given,):
         asked = [one.instance for one in Questions(graph, hops)(roots)]
-        worst = (split.run(asked).output - wanted).abs().max() / size
-        if bool(worst <= SAME):
+        worst = float(apart(_run(split, asked), wanted).max())
+        if worst <= SAME:
             log.info("the model looks %d hops far", hops)
             return hops
+    off = f"in its {hops}-hop computation graph the model says something else of an instance than in the whole graph"
+    if given is not None:
+        raise GraphError(f"{off} (off by {worst:.2g}): it looks farther; give more hops, or none to have them measured")
     raise GraphError(
-        f"the model says something else of an instance in its {FARTHEST}-hop computation graph than in the whole graph "
-        f"(off by {float(worst):.2g}): it reads the whole graph, or answers differently every time"
+        f"{off} (off by {worst:.2g}): it reads the whole graph (a normalisation or pooling over all nodes, say), "
+        f"answers differently every time, or passes messages more than {FARTHEST} times: then give hops=…"
     )
+
+
+def _run(split: SplitModel, asked: list[Data]) -> Tensor:
+    try:
+        return split.run(asked).output
+    except (IndexError, RuntimeError) as error:
+        raise GraphError(
+            f"the model runs on the whole graph but not on a part of it: {error}. A table with a row for each node "
+            "does not fit a part: let the model look its rows up by an attribute of the nodes, such as "
+            "n_id=torch.arange(num_nodes)"
+        ) from error
+
+
+def apart(found: Tensor, wanted: Tensor) -> Tensor:
+    """[n] how far the rows of two outputs [n, C] are apart, relative to the size of what is wanted."""
+    return (found - wanted).abs().flatten(1).amax(1) / wanted.abs().max().clamp_min(1e-6)
 
 
 def probe_nodes(graph: Data) -> Tensor:

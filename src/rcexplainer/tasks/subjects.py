@@ -2,7 +2,8 @@
 
 asked       the instances that an index names, one after the other
 shown       graphs on which a model is tried out: its output has a row for each instance in them
-hops        how far a model looks from an instance
+hops        how far a model looks from an instance, measured, or checked where it is given
+overall     what a model says of instances where they are, not in their computation graphs
 surrounding graphs in which every instance is seen, for boundaries and regions
 """
 
@@ -43,7 +44,11 @@ class Subject(ABC):
     def shown(self, graphs: list[Data], index: Index | None) -> list[Data]: ...
 
     @abstractmethod
-    def hops(self, split: SplitModel, shown: list[Data]) -> int: ...
+    def hops(self, split: SplitModel, shown: list[Data], given: int | None = None) -> int: ...
+
+    def overall(self, split: SplitModel, graph: Data) -> Callable[[list[Asked]], Tensor] | None:
+        """Instances of this graph → output [n, C]; None where instances are graphs themselves."""
+        return None
 
     @abstractmethod
     def surrounding(self, graphs: list[Data], index: Index | None, seed: int) -> list[Data]: ...
@@ -78,7 +83,7 @@ class GraphSubject(Subject):
     def shown(self, graphs: list[Data], index: Index | None) -> list[Data]:
         return graphs
 
-    def hops(self, split: SplitModel, shown: list[Data]) -> int:
+    def hops(self, split: SplitModel, shown: list[Data], given: int | None = None) -> int:
         return 0
 
     def surrounding(self, graphs: list[Data], index: Index | None, seed: int) -> list[Data]:
@@ -121,10 +126,14 @@ class NodeSubject(_Within):
     def shown(self, graphs: list[Data], index: Index | None) -> list[Data]:
         return graphs
 
-    def hops(self, split: SplitModel, shown: list[Data]) -> int:
+    def hops(self, split: SplitModel, shown: list[Data], given: int | None = None) -> int:
         graph = self._whole(shown)
         nodes = probe_nodes(graph)
-        return receptive_hops(split, graph, nodes, split.run(graph).output[nodes])
+        return receptive_hops(split, graph, nodes, split.run(graph).output[nodes], given)
+
+    def overall(self, split: SplitModel, graph: Data) -> Callable[[list[Asked]], Tensor]:
+        output = split.run(graph).output
+        return lambda asked: output[[one.index for one in asked]]
 
     def surrounding(self, graphs: list[Data], index: Index | None, seed: int) -> list[Data]:
         return graphs
@@ -146,9 +155,15 @@ class LinkSubject(_Within):
         pairs = _kinds(graph, index, SHOWN, seed=0)[0]
         return [with_pairs(graph, pairs[:-1] if len(pairs) == graph.num_nodes else pairs)]
 
-    def hops(self, split: SplitModel, shown: list[Data]) -> int:
+    def hops(self, split: SplitModel, shown: list[Data], given: int | None = None) -> int:
+        """Also of pairs of the nodes with the smallest and the largest degrees: those named may have little around."""
         graph = self._whole(shown)
-        return receptive_hops(split, graph, graph.edge_label_index.t(), split.run(graph).output)
+        nodes = probe_nodes(graph)
+        pairs = torch.cat([graph.edge_label_index.t(), torch.stack([nodes[:-1], nodes[1:]], 1)])
+        return receptive_hops(split, graph, pairs, split.run(with_pairs(graph, pairs)).output, given)
+
+    def overall(self, split: SplitModel, graph: Data) -> Callable[[list[Asked]], Tensor]:
+        return lambda asked: split.run(with_pairs(graph, torch.tensor([one.index for one in asked]))).output
 
     def surrounding(self, graphs: list[Data], index: Index | None, seed: int) -> list[Data]:
         graph = self._whole(graphs)
