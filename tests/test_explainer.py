@@ -221,7 +221,7 @@ def test_candidates_that_do_not_fit(case) -> None:
     for wrong in (torch.ones(3, dtype=torch.bool), torch.ones(graph.num_edges)):
         with pytest.raises(GraphError, match=f"must be a boolean mask of its {graph.num_edges} edges"):
             case.fitted.explain(graph, candidates=wrong)
-    with pytest.raises(RCExplainerError, match="one mask for each graph, got 1"):
+    with pytest.raises(RCExplainerError, match="one mask for each instance, got 1"):
         case.fitted.explain(case.test[:2], candidates=[torch.ones(graph.num_edges, dtype=torch.bool)])
 
 

@@ -10,9 +10,9 @@ from torch_geometric.explain import Explainer
 from torch_geometric.nn import GCNConv, GraphConv
 
 import rcexplainer as rc
-from rcexplainer.errors import GraphError, RCExplainerError
+from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
 from rcexplainer.explainer import RCExplainer
-from rcexplainer.explanation import Explanation
+from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn import delete_edges, split_model
 from rcexplainer.tasks.questions import pair_index
 
@@ -183,7 +183,6 @@ def test_pygs_own_explainer_asks_about_an_edge() -> None:
     ("index", "said"),
     [
         ((3, 3), r"two different nodes, got the pair \(3, 3\)"),
-        ([(0, 1), (5, 5)], r"two different nodes, got the pair \(5, 5\)"),
         ((0, NODES), f"there is no node {NODES}"),
         ((-1, 2), "there is no node -1"),
         ([], "the index is empty"),
@@ -199,6 +198,16 @@ def test_impossible_pairs(case, index, said: str) -> None:
         case.fitted.explain(case.graph, index=index)
     with pytest.raises(GraphError, match=said):
         pair_index(index, case.graph)
+
+
+def test_one_wrong_pair_of_several_costs_none_of_the_others(case) -> None:
+    pairs = [(5, 5), (0, 1), (0, NODES)]
+    with pytest.raises(ExplainError, match=r"two different nodes, got the pair \(5, 5\).*1 more failed") as caught:
+        case.fitted.explain(case.graph, index=pairs)
+    assert [type(one) for one in caught.value.results] == [Failure, Explanation, Failure]
+    assert f"no node {NODES}" in str(caught.value.results[2].error)
+    with pytest.raises(GraphError, match="two different nodes"):
+        pair_index(pairs, case.graph)
 
 
 def test_a_pair_without_edges_around_it_has_an_empty_explanation(case) -> None:

@@ -12,9 +12,9 @@ from torch_geometric.nn import APPNP, GCNConv, GraphConv
 from torch_geometric.utils import k_hop_subgraph
 
 import rcexplainer as rc
-from rcexplainer.errors import GraphError, RCExplainerError
+from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
 from rcexplainer.explainer import RCExplainer
-from rcexplainer.explanation import Explanation
+from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn import TrainConfig, delete_edges, gnn_config, split_model, train_gnn
 from rcexplainer.tasks.questions import node_index
 from rcexplainer.tasks.subjects import SUBJECTS
@@ -141,7 +141,6 @@ def test_an_isolated_node_has_an_empty_explanation(case) -> None:
     [
         (871, "there is no node 871: the graph has the nodes 0 to 870"),
         (-1, "there is no node -1"),
-        ([3, 9999], "there is no node 9999"),
         ([], "the index is empty"),
         (torch.ones(5, dtype=torch.bool), r"one value for each of 871 nodes, got \(5,\)"),
         (torch.zeros(871, dtype=torch.bool), "the index is empty"),
@@ -155,6 +154,17 @@ def test_impossible_indices(case, index, said: str) -> None:
         case.fitted.explain(case.graph, index=index)
     with pytest.raises(GraphError, match=said):
         node_index(index, 871)
+
+
+def test_one_wrong_node_of_several_costs_none_of_the_others(case) -> None:
+    with pytest.raises(ExplainError, match="instance 1 could not be explained: there is no node 9999") as caught:
+        case.fitted.explain(case.graph, index=[3, 9999, -1, 5])
+    assert [getattr(one, "index", None) for one in caught.value.results] == [3, 1, 2, 5]
+    kept = case.fitted.explain(case.graph, index=[9999, 3], on_error="keep")
+    assert isinstance(kept[0], Failure)
+    assert kept[1].index == 3
+    with pytest.raises(GraphError, match="there is no node 9999"):
+        RCExplainer(task="node").fit(case.model, case.graph, index=[3, 9999], progress=False)
 
 
 def test_questions_that_do_not_fit_the_task(case) -> None:

@@ -152,3 +152,22 @@ def test_a_deep_head_leads_to_a_class_that_is_never_the_second_largest() -> None
     far = int((model(graph.x, graph.edge_index).argmax(1) == 0).nonzero()[0])
     scores = [fitted.explain(graph, index=far, search="none").edge_scores for fitted in (short, long)]
     assert not torch.equal(*scores)
+
+
+def test_a_smooth_head_is_said_once_whatever_is_asked(caplog) -> None:
+    class Smooth(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            torch.manual_seed(0)
+            self.conv = SAGEConv(2, 8)
+            self.head = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Tanh(), torch.nn.Linear(8, 3))
+
+        def forward(self, x, edge_index):
+            return self.head(self.conv(x, edge_index).relu()) * 5
+
+    torch.manual_seed(1)
+    graph = Data(x=3 * torch.randn(60, 2), edge_index=to_undirected(torch.randint(60, (2, 120))))
+    settings = {"task": "node", "target_class": "each", "restarts": 1, "averaged": 1, "epochs": 1}
+    with torch.no_grad():
+        RCExplainer(**settings, on_collapse="report").fit(Smooth(), graph, progress=False)
+    assert sum("not piecewise linear" in record.message for record in caplog.records) == 1

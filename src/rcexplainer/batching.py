@@ -6,7 +6,7 @@ PyG's `Batch.from_data_list` walks over its graphs in Python; in a training loop
     ids [k]  →  Batch of k graphs, a fixed number of tensor operations whatever k is
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -14,6 +14,7 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.data.collate import collate
 
 from rcexplainer.core.segments import gather_ranges
+from rcexplainer.graphs import EDGE_LEVEL
 
 
 class GraphStore:
@@ -29,6 +30,7 @@ class GraphStore:
         self._dims: dict[str, int] = {}
         self._steps: dict[str, Tensor | None] = {}  # what is added to a graph's values for each graph before it
         self._pointers: dict[str, Tensor] = {}
+        self._edge_level = ",".join(_edge_level(plain, slices, self._num_nodes))
         for key in shared:
             value = joined[key]
             if not isinstance(value, Tensor):
@@ -66,4 +68,17 @@ class GraphStore:
         batch.batch = graphs.repeat_interleave(counts, output_size=batch.num_nodes)
         batch.ptr = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
         batch._num_graphs = len(ids)
+        batch[EDGE_LEVEL] = self._edge_level
         return batch
+
+
+def _edge_level(graphs: Sequence[Data], slices: Mapping[str, Tensor], num_nodes: Tensor) -> list[str]:
+    """Attributes that are as long as the edges of every graph, and not as long as its nodes or its labels are; and
+    those that the graphs were told of."""
+    edges, nodes = slices["edge_index"], torch.cat([num_nodes.new_zeros(1), num_nodes.cumsum(0)]).cpu()
+    others = (nodes, torch.arange(len(graphs) + 1))
+    told = str(graphs[0].get(EDGE_LEVEL, "")).split(",")
+    if any(torch.equal(edges, other) for other in others):
+        return [key for key in slices if key in told]
+    plain = (key for key, own in slices.items() if isinstance(graphs[0][key], Tensor) and torch.equal(own, edges))
+    return [key for key in plain if "index" not in key]

@@ -8,6 +8,7 @@ import copy
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -19,9 +20,10 @@ from rcexplainer.config import RCConfig, make_config
 from rcexplainer.core.mask_net import mean_of
 from rcexplainer.core.objectives import Objective
 from rcexplainer.core.regions import Regions
+from rcexplainer.core.sampling import say_if_smooth
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.fitted import MEANS, FittedRCExplainer, MaskScores
-from rcexplainer.fitting import Trained, find_regions, make_objective, safer, train_network
+from rcexplainer.fitting import Trained, find_regions, make_objective, margins_of, safer, train_network
 from rcexplainer.gnn.calling import Forward, Task
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.outputs import OutputKind
@@ -53,7 +55,9 @@ class RCExplainer:
         network learns the answers for every other class, and `explain(target_class=...)` asks for one."""
         if task not in get_args(Task):
             raise RCExplainerError(f"unknown task {task!r}; it is one of {', '.join(get_args(Task))}")
-        if target_class not in (None, "each") and not isinstance(target_class, int):
+        if isinstance(target_class, Integral) and not isinstance(target_class, bool):
+            target_class = int(target_class)
+        elif target_class not in (None, "each"):
             raise RCExplainerError(f'target_class must be a class, "each" or None, got {target_class!r}')
         self.task: Task = task
         self.target_class = target_class
@@ -109,6 +113,7 @@ class RCExplainer:
             "settings": self.settings,
             "seed": seed,
             "model": fingerprint(model),
+            "taken apart": [split.task, split.head_name, split.output, hops, getattr(forward, "__qualname__", None)],
             "graphs": [digest(some) for some in (asked, held_out, around)],
         }
         generator = torch.Generator().manual_seed(seed)
@@ -183,6 +188,7 @@ class _Fitting:
         hops: int,
     ) -> FittedRCExplainer:
         attempts = safer(config)
+        say_if_smooth(margins_of(self.split), self.background.embedding)
         for number, attempt in enumerate(attempts):
             regions = {
                 target: find_regions(self.split, self.background, attempt, self.seed, target) for target in targets

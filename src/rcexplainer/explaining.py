@@ -126,6 +126,11 @@ class FittedExplainer:
         """Stream the explanations; memory is bounded by a chunk of instances."""
         if search not in ("none", *SEARCHES):
             raise RCExplainerError(f"search must be none, prefix or greedy, got {search!r}")
+        if candidates is not None and not isinstance(candidates, Tensor | list | tuple):
+            raise RCExplainerError(
+                "candidates must be a boolean tensor with a value for each edge, or a list of them, got "
+                f"{type(candidates).__name__}"
+            )
         masks = candidates if candidates is None or isinstance(candidates, Tensor) else list(candidates)
         return self._explain_all(self._asked(graphs, index), search, masks, self.chosen(target_class))
 
@@ -136,14 +141,17 @@ class FittedExplainer:
         overall: Overall | None = None
         for chunk in _chunks(asked):
             masks = None if candidates is None else _masks(candidates, chunk, start)
-            if not start and isinstance(chunk[0], Asked):
-                overall = SUBJECTS[self.split.task].overall(self.split, chunk[0].graph)
+            first = next((one for one in chunk if isinstance(one, Asked)), None)
+            if overall is None and first is not None:
+                overall = SUBJECTS[self.split.task].overall(self.split, first.graph)
             yield from self._explain_chunk(start, chunk, search, masks, target, overall)
             start += len(chunk)
         if not start:
             raise GraphError("there is nothing to explain: at least one graph is needed")
         if isinstance(candidates, list) and len(candidates) > start:
-            raise RCExplainerError(f"candidates must hold one mask for each of {start} graphs, got {len(candidates)}")
+            raise RCExplainerError(
+                f"candidates must hold one mask for each of {start} instances, got {len(candidates)}"
+            )
 
     def chosen(self, target_class: int | None) -> int | None:
         """The other class that is asked about, if it is one of the model's."""
@@ -189,7 +197,9 @@ class FittedExplainer:
                 if one.index is None:  # else the whole graph was checked
                     self._check(one.graph, f"graph {start + place}")
                 if candidates is not None:
-                    _check_candidates(candidates[place], one.graph, f"graph {start + place}")
+                    where = "graph" if one.index is None else self.split.task
+                    named = start + place if one.index is None else one.index
+                    _check_candidates(candidates[place], one.graph, f"{where} {named}")
                 sound.append(place)
             except Exception as error:  # noqa: BLE001  whatever it is, it is kept in the slot
                 slots[place] = Failure(start + place, error)
@@ -299,12 +309,12 @@ def _masks(candidates: Tensor | Sequence[Tensor], chunk: Sequence[object], start
         return [candidates] * len(chunk)
     masks = list(candidates[start : start + len(chunk)])
     if len(masks) < len(chunk):
-        raise RCExplainerError(f"candidates must hold one mask for each graph, got {start + len(masks)}")
+        raise RCExplainerError(f"candidates must hold one mask for each instance, got {start + len(masks)}")
     return masks
 
 
-def _check_candidates(mask: Tensor, graph: Data, where: str) -> None:
-    if mask.dtype != torch.bool or mask.shape != (graph.num_edges,):
+def _check_candidates(mask: object, graph: Data, where: str) -> None:
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool or mask.shape != (graph.num_edges,):
         raise GraphError(f"the candidates of {where} must be a boolean mask of its {graph.num_edges} edges")
 
 

@@ -39,6 +39,8 @@ def read_tensors(path: Path, wanted: str) -> tuple[dict[str, Tensor], dict[str, 
 
 def write_whole(path: Path, content: bytes) -> Path:
     """Write a file so that no reader, and no crash, ever sees half of it: beside its place, and then moved there."""
+    if path.is_dir():
+        raise CheckpointError(f"{path} is a folder: name a file in it")
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

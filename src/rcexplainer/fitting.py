@@ -9,6 +9,7 @@ from torch import Tensor
 from tqdm.auto import tqdm
 
 from rcexplainer.config import RCConfig
+from rcexplainer.core.boundaries import Head
 from rcexplainer.core.gates import GATES
 from rcexplainer.core.losses import SIDES
 from rcexplainer.core.mask_net import EdgeMaskNet
@@ -71,6 +72,11 @@ def make_objective(config: RCConfig) -> Objective:
     return together(parts)
 
 
+def margins_of(split: SplitModel) -> Head:
+    """The head as boundaries read it: only differences between classes count."""
+    return lambda x: split.log_probs(split.head(x))
+
+
 def find_regions(split: SplitModel, known: Seen, config: RCConfig, seed: int, target: int | None = None) -> Regions:
     """Boundaries of the head and the regions they bound (Eq. 1–5); towards a class, only those between it and another
     one (Eq. 12, 13)."""
@@ -80,7 +86,7 @@ def find_regions(split: SplitModel, known: Seen, config: RCConfig, seed: int, ta
             f"to cross; fit on {split.task}s of at least two predicted classes"
         )
     boundaries = sample_boundaries(
-        lambda x: split.log_probs(split.head(x)),
+        margins_of(split),
         known.embedding,
         known.label,
         per_class=config.candidates_per_class,

@@ -69,25 +69,31 @@ class Kind:
             raise GraphError(f"{where} has node features of type {other.dtype}, {reference} {self.dtype}")
 
 
+EDGE_LEVEL = "edge_level"  # under this name a graph says which attributes, beside those named so, are of its edges
+READ = ("edge_attr", "edge_weight", "edge_type", "pos")  # what models are known to read, where it is there
+
+
 def attributes(graph: Data) -> frozenset[str]:
-    """Which of the optional attributes a graph has that change what a model computes from it."""
-    return frozenset(name for name in ("edge_attr", "edge_weight") if graph.get(name) is not None)
+    """Which attributes a graph has that may change what a model computes from it."""
+    tensors = (name for name, value in graph.to_dict().items() if isinstance(value, Tensor))
+    return frozenset(tensors) - {"y", "batch", "ptr", "edge_label", "edge_label_index"}
 
 
 def check_graphs(graphs: Sequence[Data]) -> None:
     """Raise `GraphError` naming the first graph that is malformed, or of another kind than the first."""
-    kind, present = Kind.of(graphs[0]), attributes(graphs[0])
+    kind, present = Kind.of(graphs[0]), attributes(graphs[0]).intersection(READ)
     for position, graph in enumerate(graphs):
         where = f"graph {position}" if len(graphs) > 1 else "the graph"
         check_graph(graph, where)
+        check_labels(graph.y, where)
         kind.check(graph, where, "the first graph")
-        for name in sorted(attributes(graph) ^ present):
+        for name in sorted(attributes(graph).intersection(READ) ^ present):
             has, lacks = ("the first graph", where) if name in present else (where, "the first graph")
             raise GraphError(f"{has} has {name}, {lacks} does not: all graphs need the same attributes")
 
 
 def check_graph(graph: Data, where: str = "the graph") -> None:
-    """Raise `GraphError` if edges point past the last node, values are not finite, or labels are not classes."""
+    """Raise `GraphError` if edges point past the last node, or values are not finite; labels are not looked at."""
     edge_index = graph.edge_index
     if edge_index is None or edge_index.dim() != 2 or edge_index.size(0) != 2:
         found = "none" if edge_index is None else f"shape {tuple(edge_index.shape)}"
@@ -110,7 +116,6 @@ def check_graph(graph: Data, where: str = "the graph") -> None:
             raise GraphError(f"{where} has {bad} NaN or infinite values in {name}; remove or impute them first")
         if name in ("edge_attr", "edge_weight") and value.shape[:1] != (edge_index.size(1),):
             raise GraphError(f"{where} has {name} of shape {tuple(value.shape)} for {edge_index.size(1)} edges")
-    check_labels(graph.y, where)
 
 
 def check_labels(labels: object, where: str = "the graph") -> None:

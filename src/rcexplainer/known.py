@@ -78,6 +78,12 @@ class Known(Seen):
         others = self.some((self.label != target).nonzero().flatten())
         return replace(others, target=torch.full_like(others.label, target))
 
+    def reached(self, probabilities: Tensor, ids: Tensor) -> Tensor:
+        """[k] of instances `ids` [k] with these probabilities [k, C]: how far the model has gone where it is asked to
+        go, away from the predicted class or to the one that is asked about."""
+        own, other = (probabilities.gather(1, asked[ids, None]).squeeze(1) for asked in (self.label, self.target))
+        return torch.where(self.target[ids] == self.label[ids], 1 - own, other)
+
     @classmethod
     def joined(cls, parts: Sequence["Known"]) -> "Known":
         """All of them, one part after the other."""

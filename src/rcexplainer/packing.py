@@ -23,7 +23,8 @@ def pack(
     """Detached results on the CPU, one per instance."""
     units = instances.units
     sizes = [one.instance.num_edges for one in asked]
-    scores_of = units.to_edges(scores, 0.0).cpu().split(sizes)
+    # Copies, not views: whoever keeps one explanation shall not keep what all of them were cut from.
+    scores_of = [part.clone() for part in units.to_edges(scores, 0.0).cpu().split(sizes)]
     probabilities = log_probs.exp().cpu()
     on_cpu = _OnCpu()
     cases: Sequence[Counterfactual | None] = [None] * len(asked)
@@ -51,8 +52,8 @@ def pack(
             class_names,
             cases[i],
             one.index,
-            None if one.edge_ids is None else on_cpu(one.instance),
-            one.edge_ids,
+            None if one.edge_ids is None else on_cpu(one.instance).clone(),
+            None if one.edge_ids is None else one.edge_ids.clone(),
         )
         for i, one in enumerate(asked)
     ]

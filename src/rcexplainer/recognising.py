@@ -51,7 +51,7 @@ def describe(split: SplitModel, probes: Sequence[Data]) -> tuple[dict[str, Tenso
         "task": split.task,
         "head": split.head_name,
         "output": split.output,
-        "probes": len(probes),
+        "probes": [graph.num_nodes for graph in probes],  # which features alone may not tell
         "model": type(split.model).__name__,
         "fingerprint": fingerprint(split.model),
     }
@@ -62,10 +62,14 @@ def recognise(
     path: Path, model: nn.Module, forward: Forward | None, tensors: dict[str, Tensor], about: dict[str, Any]
 ) -> tuple[SplitModel, tuple[Data, ...]]:
     """The model taken apart, and the probes, if it is the one that was described; else an error naming the file."""
+    if not isinstance(model, nn.Module):
+        raise CheckpointError(f"{path} needs the GNN it was fitted for, a torch.nn.Module, got {type(model).__name__}")
     _check_fingerprint(path, about["fingerprint"], fingerprint(model))
     device = device_of(model)
     there = {name: tensor.to(device) for name, tensor in tensors.items()}
-    probes = tuple(Data(**part(f"probe.{number}", there)) for number in range(about["probes"]))
+    probes = tuple(
+        Data(**part(f"probe.{number}", there), num_nodes=num_nodes) for number, num_nodes in enumerate(about["probes"])
+    )
     split = split_model(model, list(probes), about["head"], forward, about["task"], about["output"])
     _check_answers(path, about["model"], there["answers"], split.run(list(probes)).output, type(model).__name__)
     return split, probes

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
@@ -72,6 +73,6 @@ def digest(graphs: Sequence[Data]) -> str:
     for graph in graphs:
         for name, value in sorted(graph.to_dict().items()):
             if isinstance(value, Tensor) and name != "y":
-                content = value.detach().cpu().contiguous().view(-1).numpy().tobytes()
+                content = value.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().tobytes()
                 total.update(f"{name} {tuple(value.shape)}".encode() + content)
     return total.hexdigest()[:16]

@@ -110,8 +110,7 @@ class Taught:
         @torch.no_grad()
         def outcome(removed: Tensor) -> Tensor:
             left = split.log_probs(split.run(delete_edges(batch, units.to_edges(removed, False))).output).exp()
-            own, other = (left.gather(1, asked[ids, None]).squeeze(1) for asked in (known.label, known.target))
-            return torch.where(known.target[ids] == known.label[ids], 1 - own, other)
+            return known.reached(left, ids)
 
         rows, _ = gather_ranges(known.instances.units.ptr[ids], known.instances.units.ptr[ids + 1])
         order, effect = self.lesson.order[ids], self.lesson.effect[rows]
@@ -158,16 +157,16 @@ class Taught:
     @torch.no_grad()
     def calibrate(self, net: EdgeMaskNet) -> Calibration:
         """The map from logits to scores, by really deleting; where masks are probabilities the cut at ½ is theirs."""
-        instances, label = self.known.instances, self.known.label
+        instances = self.known.instances
         logits, owner = self.logits(net)
         if self.config.score == "mask":
             return Calibration(logits.new_zeros(self.questions), logits.new_ones(()))
         counts = instances.units.counts.clamp_min(1)
-        before = self.known.log_probs.exp().gather(1, label[:, None]).squeeze(1)
+        before = self.known.reached(self.known.log_probs.exp(), instances.everything)
 
         def gain(removed: Tensor) -> Tensor:
-            after = instances.log_probs(instances.everything, removed).exp().gather(1, label[:, None]).squeeze(1)
+            after = self.known.reached(instances.log_probs(instances.everything, removed).exp(), instances.everything)
             gone = logits.new_zeros(len(counts)).index_add(0, owner, removed.to(logits.dtype))
-            return before - after - gone / counts
+            return after - before - gone / counts
 
         return calibrate(logits, self.question, gain, self.questions)

@@ -6,7 +6,9 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
+from rcexplainer.core import counterfactual
 from rcexplainer.core.counterfactual import Found, Question, greedy_search, prefix_search, prune
+from rcexplainer.core.segments import ranks
 from tests.core.test_search import Removed, SetFunctions
 
 ALL = frozenset[int]()
@@ -348,3 +350,29 @@ def test_prune_leaves_alone_what_is_not_flipped(case) -> None:
     found = prune(question, torch.tensor(scores), state, flipped)
     assert not (found.removed & ~state).any()
     assert torch.equal(found.removed[~flipped[owner]], state[~flipped[owner]])
+
+
+def test_prefixes_of_a_large_instance_are_tried_in_pieces(monkeypatch) -> None:
+    seen: list[int] = []
+
+    def log_probs(instance: Tensor, removed: Tensor) -> Tensor:
+        seen.append(len(removed))
+        gone = torch.zeros(len(instance)).index_add(
+            0, torch.arange(len(instance)).repeat_interleave(ptr.diff()[instance]), removed.float()
+        )
+        return torch.stack([3.5 - gone, torch.zeros_like(gone)], 1).log_softmax(1)
+
+    ptr = torch.tensor([0, 30, 40])
+    scores = torch.rand(40, generator=torch.Generator().manual_seed(0))
+    question = Question(ptr, log_probs, torch.tensor([0, 0]))
+    whole = prefix_search(question, scores, torch.ones(40, dtype=torch.bool))
+    largest = max(seen)
+    seen.clear()
+    monkeypatch.setattr(counterfactual, "CELLS", 64)
+    pieces = prefix_search(question, scores, torch.ones(40, dtype=torch.bool))
+    assert torch.equal(whole.removed, pieces.removed)
+    assert whole.flipped.tolist() == [True, True]
+    assert max(seen[:4]) < 64 + 30  # a piece, and one prefix more
+    assert max(seen) < largest
+    owner = torch.tensor([0] * 30 + [1] * 10)
+    assert torch.equal(whole.removed, ranks(scores, owner, ptr) < 4)

@@ -45,9 +45,6 @@ class LinearBoundaries:
         """Rows between this class and another. Crossing any other row changes nothing for the class."""
         return (self.classes == label).any(1).nonzero().flatten()
 
-    def to(self, device: torch.device | str) -> "LinearBoundaries":
-        return LinearBoundaries(self.weight.to(device), self.bias.to(device), self.classes.to(device))
-
     def oriented(self) -> "LinearBoundaries":
         """The same boundaries with a < b."""
         sign = torch.where(self.classes[:, 0] < self.classes[:, 1], 1, -1).to(self.bias.dtype)

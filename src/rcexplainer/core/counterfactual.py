@@ -16,8 +16,9 @@ import torch
 from torch import Tensor
 
 from rcexplainer.core.search import Evaluate, greedy, toggle_each
-from rcexplainer.core.segments import first_minimum, gather_ranges, owners, ranks
+from rcexplainer.core.segments import first_minimum, gather_ranges, owners, ranks, split_by_cost
 
+CELLS = 1 << 22  # units of all prefixes that are looked at at a time
 LARGE, CANDIDATES = 256, 64  # units of a large instance; those of it that greedy deletion looks at
 BLOCK = 4  # units that are put back at once, at least
 
@@ -130,11 +131,18 @@ def _best_prefix(question: Question, scores: Tensor, allowed: Tensor) -> tuple[T
     usable = torch.zeros_like(question.source).index_add(0, owner, allowed.long())
     most = torch.minimum(question.most(), usable)
     length, instance = gather_ranges(torch.zeros_like(most), most + 1)  # nothing is an answer, if all else is worse
-    index, copy = gather_ranges(ptr[instance], ptr[instance + 1])
-    log_probs = question.log_probs(instance, place[index] < length[copy])
+
+    def run(rows: Tensor) -> Tensor:
+        own = instance[rows]
+        index, copy = gather_ranges(ptr[own], ptr[own + 1])
+        return question.log_probs(own, place[index] < length[rows][copy])
+
+    # In pieces: the prefixes of one large instance alone have as many units as it has, squared.
+    rows = torch.arange(len(length), device=ptr.device)
+    log_probs = torch.cat([run(piece) for piece in split_by_cost(rows, ptr.diff()[instance], CELLS)])
     flips = question.flips(log_probs, instance)
-    # Any flip comes before any drop; among flips the shortest prefix.
-    value = torch.where(flips, length.to(log_probs.dtype) - 1e9, question.drop(log_probs, instance))
+    # Any flip comes before any drop; among flips the shortest prefix. In double precision, where a length is not lost.
+    value = torch.where(flips, length.double() - 1e9, question.drop(log_probs, instance).double())
     best = first_minimum(value, instance, len(most))
     found = best >= 0
     chosen = torch.zeros_like(most)

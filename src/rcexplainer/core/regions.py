@@ -215,9 +215,6 @@ class Regions:
         scales = [scale[signs != 0] for part in parts for scale, signs in zip(part.scale, part.signs, strict=True)]
         return cls(concat([part.boundaries for part in parts]), tuple(regions), _pad(scales, 1.0))
 
-    def to(self, device: torch.device | str) -> "Regions":
-        return self.from_state({name: tensor.to(device) for name, tensor in self.state().items()})
-
 
 def _unanimous(sides: Tensor) -> tuple[Tensor, Tensor]:
     """The columns [p] of sides [k, m] on which all agree, and the side [p] they agree on."""

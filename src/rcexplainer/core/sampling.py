@@ -47,6 +47,7 @@ def is_affine(head: Head, x: Tensor, tolerance: float = TOLERANCE) -> bool:
     return bool((tangent(points) - margins).abs().max() <= tolerance * margins.abs().max())
 
 
+@torch.enable_grad()
 def smooth_head(head: Head, x: Tensor, tolerance: float = 1e-3) -> bool:
     """Whether the head is curved (tanh, GELU, …) rather than piecewise linear (ReLU, hard-tanh, MaxOut, …).
 
@@ -87,6 +88,13 @@ def _error_on_the_way(head: Head, x: Tensor, extent: Tensor, steps: int) -> floa
     return float(((points * own.weight).sum(2) + own.bias - (first - second)).abs().max())
 
 
+def say_if_smooth(head: Head, x: Tensor) -> None:
+    """One warning for a head whose boundaries can only be local linearisations, with how far they are off."""
+    if not is_affine(head, x) and smooth_head(head, x):
+        error = linearisation_error(head, x)
+        log.warning("the head is not piecewise linear: boundaries are local linearisations, off by up to %.3g", error)
+
+
 def _probes(x: Tensor, number: int = 64) -> tuple[Tensor, Tensor, Tensor]:
     """A few rows from everywhere in x, their mean [1, d], and how far they are from it at most."""
     check_embeddings(x)
@@ -122,7 +130,7 @@ def sample_boundaries(
     """H̃: all boundaries of an affine head; else those of up to `per_class` embeddings of each predicted class.
 
     `"sample"` takes them at the embeddings (the paper), `"segment"` on the way to embeddings of other classes (the
-    authors' code). Duplicates are merged. Of a smooth head they are local linearisations, which is said once.
+    authors' code). Duplicates are merged. Of a smooth head they are local linearisations (`say_if_smooth`).
 
     With a `target`, only boundaries between it and another class (Eq. 12, 13). At an embedding of class i the two
     largest need not be i and the target, so that there its margin to the target is taken, whichever the sampler: the
@@ -133,9 +141,6 @@ def sample_boundaries(
     if is_affine(head, embeddings):
         every = enumerate_affine(head, embeddings.size(1), embeddings.dtype, embeddings.device).merged()
         return every if target is None else every.select(every.candidates(target))
-    if smooth_head(head, embeddings):
-        error = linearisation_error(head, embeddings)
-        log.warning("the head is not piecewise linear: boundaries are local linearisations, off by up to %.3g", error)
     generator = generator or torch.Generator().manual_seed(0)
     draw = SAMPLERS[sampler] if isinstance(sampler, str) else sampler
     parts = []

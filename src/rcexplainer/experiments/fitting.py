@@ -78,8 +78,11 @@ def open_gnn(
     used = next(value for value in (seed, trained, 0) if value is not None)
     data = load(dataset, root=root, seed=used)
     if data.task != "graph" or saved.model.config.task != "graph":
-        what = dataset if data.task != "graph" else gnn
-        raise RCExplainerError(f"{what} is for node classification: graph classification is what is supported so far")
+        what, task = (dataset, data.task) if data.task != "graph" else (gnn, saved.model.config.task)
+        raise RCExplainerError(
+            f"{what} is of {task}s: this command is for graphs; `rcexplainer evaluate --dataset {data.name}` fits and "
+            f'explains {task}s, and in Python it is RCExplainer(task="{task}")'
+        )
     before = saved.info.get("dataset")
     if before is not None and not _same_set(before, data.name):
         raise CheckpointError(f"{gnn} was trained on {before}, not on {data.name}")

@@ -177,8 +177,8 @@ def _measure(seed: int, method: str, nodes: str, shown: list[Explanation], share
 
 
 def rightly(data: GraphDataset, shown: list[Explanation]) -> list[Explanation]:
-    """Those whose prediction is their label: what makes another class of a motif node need not be its motif. Links
-    are all such, and none is named here."""
+    """Of nodes, those whose prediction is their label: what makes another class of a motif node need not be its
+    motif. None of links, as these are rightly predicted anyway."""
     if data.task != "node":
         return []
     return [one for one in shown if one.prediction == int(data.graph.y[one.index])]

@@ -34,6 +34,7 @@ SPELLINGS = {
     "edge_pairs": "edge_label_index",
     "edge_label_indices": "edge_label_index",
 }
+OURS = {"_num_nodes", "num_graphs", "ptr", "edge_fixed", "hop_code", "root_index"}  # no names of the user's
 WHOLE_GRAPH = {"data", "batch", "graph", "g", "batch_data", "batched_data", "inputs", "input"}
 
 
@@ -102,8 +103,8 @@ def _call_by_name(
             arguments[parameter.name] = known[name]
         elif parameter in required:
             raise SplitError(
-                f"{name_of_model}.forward needs {parameter.name!r}, which the graphs do not carry "
-                f"(they have {', '.join(sorted(known))}); pass forward=lambda model, batch, edge_weight: …"
+                f"{name_of_model}.forward needs {parameter.name!r}, which the graphs do not carry (they have "
+                f"{', '.join(sorted(known.keys() - OURS))}); pass forward=lambda model, batch, edge_weight: …"
             )
     positional = [p.name for p in named if p.kind is p.POSITIONAL_ONLY]
     return function(*(arguments.pop(name) for name in positional if name in arguments), **arguments)

@@ -15,11 +15,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.parameter import UninitializedParameter
-from torch_geometric.data import Data
+from torch_geometric.data import Batch, Data
 from torch_geometric.nn import MessagePassing
 
 from rcexplainer.errors import SplitError
 from rcexplainer.gnn.calling import Forward
+from rcexplainer.graphs import EDGE_LEVEL
 
 
 def delete_edges(graph: Data, removed: Tensor) -> Data:
@@ -40,16 +41,22 @@ def delete_edges(graph: Data, removed: Tensor) -> Data:
 
 
 def edge_level_keys(graph: Data) -> list[str]:
-    """Attributes with one entry per edge.
+    """Attributes with one entry per edge: by their name, else by their length.
 
-    PyG's own test (`is_edge_attr`) takes the label of a graph with a single edge for an edge attribute, hence ours.
+    Where a graph has as many edges as something else, lengths say nothing. So what was cut out of a larger graph, or
+    put together from many, is told (`EDGE_LEVEL`, their names). PyG's own test (`is_edge_attr`) takes the label of a
+    graph with a single edge for an edge attribute, hence ours.
     """
-    num_edges, ambiguous = graph.num_edges, graph.num_edges in (1, graph.num_nodes)
+    told = graph.get(EDGE_LEVEL)
+    known = None if told is None else (told if isinstance(told, str) else told[0]).split(",")
+    num_edges = graph.num_edges
+    ambiguous = num_edges in (1, graph.num_nodes, graph.num_graphs if isinstance(graph, Batch) else 1)
     keys = ["edge_index"]
     for key, value in graph.to_dict().items():
         if "index" in key or key == "edge_label" or not isinstance(value, Tensor) or value.dim() == 0:
             continue  # what is labelled are pairs to predict, not the edges that are there
-        if value.size(0) == num_edges and ("edge" in key or (not ambiguous and key not in ("y", "batch", "ptr"))):
+        plain = key in known if known is not None else not ambiguous and key not in ("y", "batch", "ptr")
+        if value.size(0) == num_edges and ("edge" in key or plain):
             keys.append(key)
     return keys
 

@@ -46,6 +46,25 @@ def output_kind(output: Tensor, labels: Tensor | None = None, extremes: Tensor |
     return "logits"
 
 
+def check_kind(output: Tensor, kind: OutputKind) -> None:
+    """Whether `output` [n, C] can be what it is said to be."""
+    columns, sums = output.size(1), None
+    if (columns == 1) != (kind == "binary_logit") and (columns > 1 or kind != "probs"):
+        wants = "one column" if kind == "binary_logit" else "a column for each class"
+        raise SplitError(f'output="{kind}" has {wants}, the model returns {columns}')
+    if kind == "probs":
+        sums = output.sum(1) if columns > 1 else None
+        if not _in_unit_interval(output):
+            raise SplitError(f'output="probs" lies between 0 and 1, the model returns up to {float(output.max()):.3g}')
+    elif kind == "log_probs":
+        sums = output.exp().sum(1)
+    if sums is not None and not _all_one(sums):
+        raise SplitError(
+            f'output="{kind}" are probabilities that sum to 1, the model\'s sum to {float(sums[0]):.3g}; '
+            'if it returns logits, say output="logits" or leave it out'
+        )
+
+
 def _in_unit_interval(values: Tensor) -> bool:
     return bool(((values >= 0) & (values <= 1)).all())
 

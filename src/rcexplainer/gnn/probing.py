@@ -98,6 +98,21 @@ def _check_output(trial: Trial) -> None:
         )
 
 
+def check_alone(trial: Trial, count: int = 4) -> None:
+    """A model that says something else of a graph alone than in a batch mixes graphs: nothing could be said of one."""
+    for place, graph in list(enumerate(trial.probe.to_data_list()))[:count]:
+        try:
+            found = first_fitting(trial.forward(trial.model, Batch.from_data_list([graph]), None), 1, trial.name)
+        except Exception:  # noqa: BLE001  a model that needs several graphs at a time says so when it is given one
+            return
+        if (difference := _difference(found, trial.reference[place : place + 1])) > SAME:
+            raise SplitError(
+                f"{trial.name} mixes the graphs of a batch: of a graph alone it says something else than of the same "
+                f"graph in a batch (off by {difference:.3g}); normalisation over a graph (GraphNorm, LayerNorm, "
+                "PairNorm) needs to be told which node is whose: pass it `batch`"
+            )
+
+
 def _difference(one: Tensor, other: Tensor) -> float:
     """max |a − b|, relative to the size of the outputs where these are larger than 1."""
     if one.shape != other.shape:

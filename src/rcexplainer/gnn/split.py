@@ -22,8 +22,8 @@ from rcexplainer.errors import GraphError, SplitError
 from rcexplainer.gnn.calling import Forward, Task, conventional_forwards, first_fitting
 from rcexplainer.gnn.heads import OUTPUT, capture_input, capture_outputs, head_candidates, node_layers
 from rcexplainer.gnn.masking import MASKS, Untouched
-from rcexplainer.gnn.outputs import KINDS, OutputKind, log_probs, num_classes, output_kind
-from rcexplainer.gnn.probing import EXACT, first_trial, measure_masks, split_at, spread
+from rcexplainer.gnn.outputs import KINDS, OutputKind, check_kind, log_probs, num_classes, output_kind
+from rcexplainer.gnn.probing import EXACT, check_alone, first_trial, measure_masks, split_at, spread
 from rcexplainer.graphs import Graphs, check_graphs, list_graphs
 
 log = logging.getLogger(__name__)
@@ -143,10 +143,13 @@ def split_model(
     scope = Untouched(model)
     with scope, torch.no_grad():
         trial = first_trial(model, [forward] if forward else conventional_forwards(model, task), probe, rows)
+        if task == "graph":
+            check_alone(trial)
         masking, error = measure_masks(trial)
         name, phi_fc, embedding = split_at(trial, head_candidates(trial.calls, rows), head)
         labels = None if task == "link" else _labels(probe, rows)
         kind = output or output_kind(trial.reference, labels, _extremes(name, phi_fc, embedding))
+        check_kind(trial.reference, kind)
     split = SplitModel(
         model,
         task,

@@ -17,6 +17,7 @@ from torch_geometric.explain.config import MaskType, ModelMode
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explaining import FittedExplainer
+from rcexplainer.gnn.calling import SPELLINGS
 from rcexplainer.recognising import fingerprint
 
 log = logging.getLogger(__name__)
@@ -27,6 +28,11 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
 
     def __init__(self, fitted: FittedExplainer) -> None:
         super().__init__()
+        if not isinstance(fitted, FittedExplainer):
+            raise RCExplainerError(
+                f"RCExplainerAlgorithm needs what fit returns, got {type(fitted).__name__}: give it "
+                "RCExplainer(…).fit(model, graphs)"
+            )
         self.fitted = fitted
 
     def forward(
@@ -49,15 +55,18 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
                 "give PyG's Explainer the very model that was given to fit"
             )
         task = self.fitted.split.task
-        pairs = kwargs.pop("edge_label_index", None) if task == "link" else None
+        named = [name for name in kwargs if SPELLINGS.get(name, name) == "edge_label_index"] if task == "link" else []
+        pairs = kwargs.pop(named[0]) if named else None
         if pairs is not None and index is None and pairs.size(1) == 1:
             index = 0
         if task == "graph" and index is not None:
             raise RCExplainerError(f"the explainer was fitted for graphs, got index {index!r}")
         if task != "graph" and (index is None or torch.as_tensor(index).numel() != 1):
             raise RCExplainerError(
-                f"one {task} is explained at a time here, got index {index!r}; fitted.explain takes many"
+                f"one {task} is explained at a time here, got {_number(index)}; fitted.explain takes many"
             )
+        if pairs is not None and not 0 <= (place := int(torch.as_tensor(index))) < pairs.size(1):
+            raise RCExplainerError(f"there is no pair {place}: the pairs are 0 to {pairs.size(1) - 1}")
         batch = kwargs.pop("batch", None)
         if batch is not None and batch.numel() and int(batch.max()) > 0:
             graphs = int(batch.max()) + 1
@@ -88,6 +97,10 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
 
     def __repr__(self) -> str:
         return f"RCExplainerAlgorithm({type(self.fitted).__name__})"
+
+
+def _number(index: int | Tensor | None) -> str:
+    return "no index" if index is None else f"an index of {torch.as_tensor(index).numel()}"
 
 
 __all__ = ["RCExplainerAlgorithm"]

@@ -25,6 +25,7 @@ from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.split import SplitModel, split_model
+from rcexplainer.tasks.subjects import SUBJECTS
 
 SPARSITIES = (0.95, 0.90, 0.85, 0.80, 0.75, 0.70)
 
@@ -65,6 +66,17 @@ def sufficiency(
     return Sufficiency(tuple(sparsity), tuple(drops.mean(1).tolist()), tuple((1 - changed.mean(1)).tolist()))
 
 
+def _taken_apart(model: nn.Module, explanations: Sequence[Explanation]) -> SplitModel:
+    """The model, on what these explanations are of."""
+    first = explanations[0]
+    if first.index is None:
+        return split_model(model, [one.graph for one in explanations])
+    if isinstance(first.index, int):
+        return split_model(model, first.graph, task="node")
+    pairs = torch.tensor([one.index for one in explanations])
+    return split_model(model, SUBJECTS["link"].shown([first.graph], pairs), task="link")
+
+
 @torch.no_grad()
 def _run(
     name: str,
@@ -77,7 +89,7 @@ def _run(
     `removed(those of the explanation)` are deleted."""
     if not explanations:
         raise RCExplainerError(f"{name} needs at least one explanation")
-    split = model if isinstance(model, SplitModel) else split_model(model, [one.graph for one in explanations])
+    split = model if isinstance(model, SplitModel) else _taken_apart(model, explanations)
     labels = torch.tensor([one.prediction for one in explanations])
     before = torch.stack([one.probabilities for one in explanations]).gather(1, labels[:, None]).squeeze(1)
     instances = Instances(split, [one.instance for one in explanations])

@@ -34,6 +34,8 @@ def auc(scores: Tensor, positive: Tensor) -> float:
 def motif_auc(explanations: Sequence[Explanation], truth: Truth = "own") -> float:
     """AUC of the edge scores against the motif, pooled over all instances."""
     _check(explanations, truth)
+    if not explanations:
+        return float("nan")
     positive = torch.cat([motif_edges(one, truth) for one in explanations])
     return auc(torch.cat([one.scores for one in explanations]), positive)
 

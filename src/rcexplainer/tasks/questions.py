@@ -15,6 +15,7 @@ from torch_geometric.data import Data
 
 from rcexplainer.errors import GraphError
 from rcexplainer.gnn.masking import edge_level_keys
+from rcexplainer.graphs import EDGE_LEVEL
 from rcexplainer.tasks.neighbourhoods import Adjacency, Neighbourhoods
 
 Pair: TypeAlias = tuple[int, int]
@@ -41,6 +42,14 @@ def _numbers(index: object) -> Tensor:
 
 def node_index(index: Index | None, num_nodes: int) -> Tensor:
     """Positions of nodes from an int, a list, a LongTensor or a boolean mask; all nodes if none is given."""
+    found = named_nodes(index, num_nodes)
+    for error in wrong_nodes(found, num_nodes).values():
+        raise error
+    return found
+
+
+def named_nodes(index: Index | None, num_nodes: int) -> Tensor:
+    """The same, whether the graph has these nodes or not."""
     if index is None:
         return torch.arange(num_nodes)
     found = _numbers(index)
@@ -53,18 +62,33 @@ def node_index(index: Index | None, num_nodes: int) -> Tensor:
     found = found.reshape(-1).long()
     if not len(found):
         raise GraphError("the index is empty: at least one node is needed")
-    wrong = found[(found < 0) | (found >= num_nodes)]
-    if len(wrong):
-        raise GraphError(f"there is no node {int(wrong[0])}: the graph has the nodes 0 to {num_nodes - 1}")
     return found
+
+
+def wrong_nodes(found: Tensor, num_nodes: int) -> dict[int, GraphError]:
+    """What is wrong with single ones of these nodes [n], by their places."""
+    return {
+        place: GraphError(f"there is no node {int(found[place])}: the graph has the nodes 0 to {num_nodes - 1}")
+        for place in ((found < 0) | (found >= num_nodes)).nonzero().flatten().tolist()
+    }
 
 
 def pair_index(index: Index | None, graph: Data) -> Tensor:
     """Pairs of nodes [n, 2] from one pair, a list of pairs or a LongTensor; `edge_label_index` if none is given."""
+    found = named_pairs(index, graph)
+    for error in wrong_pairs(found, graph).values():
+        raise error
+    return found
+
+
+def named_pairs(index: Index | None, graph: Data) -> Tensor:
+    """The same, whether the graph has these nodes or not."""
     if index is None and isinstance(labelled := graph.get("edge_label_index"), Tensor):
         index = labelled.t()
     if index is None:
-        raise GraphError("index must say which pairs of nodes are meant, e.g. index=[(0, 1)], or the graph carry them")
+        raise GraphError(
+            "index must say which pairs of nodes are meant, e.g. index=[(0, 1)], or the graph carry edge_label_index"
+        )
     found = _numbers(index)
     if not found.numel():
         raise GraphError("the index is empty: at least one pair of nodes is needed")
@@ -74,12 +98,18 @@ def pair_index(index: Index | None, graph: Data) -> Tensor:
             f"an index of links holds pairs of nodes, one in a row: shape [n, 2], got {found.dtype} of shape "
             f"{tuple(found.shape)}; of an edge_label_index give its transpose"
         )
-    found, num_nodes = found.long(), int(graph.num_nodes or 0)
-    node_index(found.flatten(), num_nodes)
-    twice = found[found[:, 0] == found[:, 1]]
-    if len(twice):
-        raise GraphError(f"a link joins two different nodes, got the pair ({int(twice[0, 0])}, {int(twice[0, 1])})")
-    return found
+    return found.long()
+
+
+def wrong_pairs(found: Tensor, graph: Data) -> dict[int, GraphError]:
+    """What is wrong with single ones of these pairs [n, 2], by their places."""
+    twice = (found[:, 0] == found[:, 1]).nonzero().flatten().tolist()
+    errors = {
+        place: GraphError(f"a link joins two different nodes, got the pair {tuple(found[place].tolist())}")
+        for place in twice
+    }
+    ends = wrong_nodes(found.flatten(), int(graph.num_nodes or 0))
+    return dict(sorted((errors | {place // 2: error for place, error in ends.items()}).items()))
 
 
 class Questions:
@@ -101,6 +131,12 @@ class Questions:
             for key, value in graph.to_dict().items()
             if isinstance(value, Tensor) and key not in taken and value.dim() and value.size(0) == self.num_nodes
         ]
+        taken |= set(self.node_keys)
+        self.graph_values = {
+            key: value
+            for key, value in graph.to_dict().items()
+            if isinstance(value, Tensor) and key not in taken and value.dim() and value.size(0) == 1
+        }
 
     def __call__(self, roots: Tensor) -> Iterator[Asked]:
         """The nodes [n], or pairs [n, 2], one after the other, made in pieces."""
@@ -125,6 +161,8 @@ class Questions:
                     **({"root_index": read} if single else {"edge_label_index": read[:, None]}),
                     **{key: value[own] for key, value in values.items()},
                     **{key: value[inside] for key, value in along_edges.items()},
+                    **self.graph_values,
+                    **{EDGE_LEVEL: ",".join(self.edge_keys)},
                 )
                 yield Asked(self.graph, instance, asked[0] if single else tuple(asked), ids[inside])
 

@@ -20,7 +20,16 @@ from rcexplainer.errors import GraphError, RCExplainerError
 from rcexplainer.gnn.calling import Task
 from rcexplainer.gnn.split import SplitModel
 from rcexplainer.graphs import check_graph
-from rcexplainer.tasks.questions import Asked, Index, Questions, node_index, pair_index
+from rcexplainer.tasks.questions import (
+    Asked,
+    Index,
+    Questions,
+    named_nodes,
+    named_pairs,
+    pair_index,
+    wrong_nodes,
+    wrong_pairs,
+)
 from rcexplainer.tasks.receptive import probe_nodes, receptive_hops
 
 Check = Callable[[Data, str], None]
@@ -96,15 +105,23 @@ class _Within(Subject):
     noun: str
 
     @abstractmethod
-    def index(self, index: Index | None, graph: Data) -> Tensor:
+    def named(self, index: Index | None, graph: Data) -> Tensor:
         """The roots of the instances: nodes [n] or pairs [n, 2]."""
+
+    @abstractmethod
+    def wrong(self, roots: Tensor, graph: Data) -> dict[int, GraphError]:
+        """What is wrong with single ones of them, by their places."""
 
     def asked(
         self, graphs: Iterable[Data | Exception], index: Index | None, hops: int, check: Check
     ) -> Iterator[Asked | Exception]:
         whole = self._whole(list(graphs))
         check(whole, "the graph")
-        return Questions(whole, hops)(self.index(index, whole))
+        roots = self.named(index, whole)
+        errors = self.wrong(roots, whole)
+        sound = torch.tensor([place not in errors for place in range(len(roots))])
+        found = Questions(whole, hops)(roots[sound]) if bool(sound.any()) else iter(())
+        return (errors[place] if place in errors else next(found) for place in range(len(roots)))
 
     def _whole(self, graphs: list[Data] | list[Data | Exception]) -> Data:
         if len(graphs) != 1:
@@ -120,8 +137,11 @@ class NodeSubject(_Within):
     def single(self, graphs: object, index: object) -> bool:
         return _single_number(index)
 
-    def index(self, index: Index | None, graph: Data) -> Tensor:
-        return node_index(index, int(graph.num_nodes or 0))
+    def named(self, index: Index | None, graph: Data) -> Tensor:
+        return named_nodes(index, int(graph.num_nodes or 0))
+
+    def wrong(self, roots: Tensor, graph: Data) -> dict[int, GraphError]:
+        return wrong_nodes(roots, int(graph.num_nodes or 0))
 
     def shown(self, graphs: list[Data], index: Index | None) -> list[Data]:
         return graphs
@@ -145,8 +165,11 @@ class LinkSubject(_Within):
     def single(self, graphs: object, index: object) -> bool:
         return isinstance(index, tuple) and len(index) == 2 and all(_single_number(end) for end in index)
 
-    def index(self, index: Index | None, graph: Data) -> Tensor:
-        return pair_index(index, graph)
+    def named(self, index: Index | None, graph: Data) -> Tensor:
+        return named_pairs(index, graph)
+
+    def wrong(self, roots: Tensor, graph: Data) -> dict[int, GraphError]:
+        return wrong_pairs(roots, graph)
 
     def shown(self, graphs: list[Data], index: Index | None) -> list[Data]:
         """The graph with some of the pairs; never as many as it has nodes, so that rows of pairs can be told from
