@@ -168,6 +168,8 @@ def test_a_smooth_head_is_said_once_whatever_is_asked(caplog) -> None:
     torch.manual_seed(1)
     graph = Data(x=3 * torch.randn(60, 2), edge_index=to_undirected(torch.randint(60, (2, 120))))
     settings = {"task": "node", "target_class": "each", "restarts": 1, "averaged": 1, "epochs": 1}
+    model = Smooth()
     with torch.no_grad():
-        RCExplainer(**settings, on_collapse="report").fit(Smooth(), graph, progress=False)
+        model.head[2].bias -= model(graph.x, graph.edge_index).mean(0) / 5  # some nodes of every class
+        RCExplainer(**settings, on_collapse="report").fit(model, graph, progress=False)
     assert sum("not piecewise linear" in record.message for record in caplog.records) == 1
