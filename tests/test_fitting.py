@@ -257,3 +257,26 @@ def test_on_a_named_device_a_copy_of_the_model_is_used_and_graphs_are_moved(case
 def test_coverage_may_count_confidence(case) -> None:
     fitted = RCExplainer(epochs=1, coverage="confidence").fit(case.model, case.train, progress=False)
     assert len(fitted.regions) >= 2
+
+
+def test_no_more_than_the_limit_is_learnt_from_and_it_is_said(case, caplog) -> None:
+    class Counting(RCExplainer):
+        def objective(self, config: RCConfig):
+            plain = super().objective(config)
+
+            def counted(step):
+                sizes.append(len(step.clean))
+                return plain(step)
+
+            return counted
+
+    sizes: list[int] = []
+    settings = {"weight_outcome": 0.0, "weight_stable": 0.0, "epochs": 1, "teacher_limit": 5}
+    with caplog.at_level(logging.WARNING):
+        Counting(**settings).fit(case.model, case.train, val=case.test, progress=False)
+    assert set(sizes) == {5}
+    said = [record.message for record in caplog.records if "teacher_limit" in record.message]
+    numbers = [(len(case.train), "of"), (len(case.test), "of")]
+    assert said == [
+        f"5 of {count} instances are drawn to learn from: teacher_limit says how many" for count, _ in numbers
+    ]

@@ -53,7 +53,7 @@ class RCConfig:
     teacher_depth: float = 0.3  # how far the search deletes, as a share of the units
     teacher_steps: int = 32  # and how many units at most
     teacher_candidates: int = 64  # units of an instance among which it chooses: those that do most on their own
-    teacher_limit: int = 4000  # instances the search is run on, at most
+    teacher_limit: int = 4000  # instances that are learnt from, and validated on, at most; the paper: all
     teacher_tolerance: float = 0.01  # outside the region, units this close in probability go by their own effect
     weight_outcome: float = 10.0  # of what deleting explanations drawn from the network's ranking really does
     outcome_draws: int = 2  # explanations of an instance that are drawn in a step, to be compared with each other

@@ -124,8 +124,10 @@ class RCExplainer:
                 training, held = (training.some(ids) for ids in hold_out(training.label, generator))
             else:
                 held = Known.about(split, held_out)
-            limit = torch.randperm(len(training), generator=generator)[: self.config.teacher_limit]
-            training = training.some(limit.sort().values.to(training.label.device))
+            training = _drawn(training, self.config.teacher_limit, generator)
+            held = (
+                held if len(held) <= self.config.teacher_limit else _drawn(held, self.config.teacher_limit, generator)
+            )
             file = FitFile(checkpoint, run)
             fitting = _Fitting(split, training, held, seen, self.objective, generator, seed, file, progress)
             return fitting(self.config, self._targets(split.num_classes), tuple(class_names or ()), place, hops)
@@ -267,6 +269,14 @@ class _Fitting:
         lesson = known.teach(regions, config, self.progress)
         self.file.put(name, {"order": lesson.order, "effect": lesson.effect})
         return lesson
+
+
+def _drawn(known: Known, most: int, generator: torch.Generator) -> Known:
+    """At most so many of the instances, drawn at random; regions come from all of them."""
+    if len(known) > most:
+        log.warning("%d of %d instances are drawn to learn from: teacher_limit says how many", most, len(known))
+    places = torch.randperm(len(known), generator=generator)[:most]
+    return known.some(places.sort().values.to(known.label.device))
 
 
 def _copied(

@@ -28,7 +28,7 @@ ENTRIES: dict[str, Entry] = {
     "ba-2motifs": Entry("Barabási–Albert tree with a 5-cycle or a house", "graph", synthetic.ba_2motifs),
     "three-motifs": Entry("three classes, two of three motifs each", "graph", synthetic.three_motifs),
     "shared-neighbours": Entry(
-        "links between nodes with three neighbours in common, among decoys", "link", links.shared_neighbours
+        "links between nodes with four neighbours in common, among decoys", "link", links.shared_neighbours
     ),
     "nitro": Entry("molecules, positive with NO2 or NH2 on an aromatic ring", "graph", molecules.nitro),
     "mutagenicity": Entry("molecules, mutagenic or not (TU)", "graph", tu.mutagenicity),

@@ -64,7 +64,7 @@ class Pair:
     graphs: int
     auc: float  # of the telling motif, against all other edges
     auc_shared: float  # of the shared motif
-    auc_occlusion: float  # of the telling motif, by what deleting each edge alone really does to both classes
+    auc_occlusion: float  # of the telling motif, by what p(other) really gains when each edge alone is deleted
     lost: float  # mean drop of p(own) when the telling motif is deleted
     gained: float  # mean rise of p(other)
     flipped: float  # share of counterfactuals that really are the other class
@@ -212,7 +212,7 @@ def _deleted(
 
 @torch.no_grad()
 def _occluded(fitted: FittedRCExplainer, shown: list[Explanation], own: int, other: int) -> Tensor:
-    """What deleting each edge alone does to p(own) and p(other), one value per column of all graphs."""
+    """What p(other) gains when each edge alone is deleted, one value per column of all graphs."""
     instances = Instances(fitted.split, [one.graph for one in shown])
     labels = torch.full((len(shown),), own)
     with fitted.split.scope:
