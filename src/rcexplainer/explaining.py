@@ -98,8 +98,9 @@ class FittedExplainer:
 
         `search`: "prefix", "greedy" or "none". `candidates`: a boolean mask of the edges that may be deleted (for a
         list, one mask a graph). `target_class`: what makes this the predicted class and not that one? A counterfactual
-        then has to be predicted so. With `on_error="raise"` all other instances are explained first and the error
-        carries the results; "keep" puts a `Failure` in the slot.
+        then has to be predicted so; scores lead there too where the explainer was fitted for it, or for "each" class.
+        With `on_error="raise"` all other instances are explained first and the error carries the results; "keep" puts
+        a `Failure` in the slot.
         """
         if on_error not in get_args(OnError):
             raise RCExplainerError(f"on_error must be one of {', '.join(get_args(OnError))}, got {on_error!r}")
