@@ -11,7 +11,7 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.loader import DataLoader
 
 import rcexplainer as rc
-from rcexplainer import explaining
+from rcexplainer import explaining, streaming
 from rcexplainer.config import RCConfig, make_config
 from rcexplainer.errors import ExplainError, GraphError, RCExplainerError, SplitError
 from rcexplainer.explainer import FittedRCExplainer, RCExplainer
@@ -389,7 +389,7 @@ def test_all_graphs_broken_and_none_given(case) -> None:
 
 
 def test_streaming_reads_no_further_than_it_must(case, monkeypatch) -> None:
-    monkeypatch.setattr(explaining, "CHUNK_GRAPHS", 2)
+    monkeypatch.setattr(streaming, "CHUNK_GRAPHS", 2)
     read = 0
 
     def graphs():

@@ -21,6 +21,8 @@ RANKS = {
     "explanation": 4,
     "config": 4,
     "packing": 5,
+    "candidates": 5,
+    "streaming": 5,
     "recognising": 5,
     "explaining": 6,
     "fitted": 7,

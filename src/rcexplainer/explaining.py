@@ -11,30 +11,29 @@ from typing import Any, Literal, get_args, overload
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data, HeteroData
+from torch_geometric.data import Data
 
+from rcexplainer.candidates import Candidates, Masks, allowed, as_masks, check_count, check_mask, masks_of
 from rcexplainer.core.counterfactual import Found, Question, greedy_search, prefix_search
 from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.probing import SAME
 from rcexplainer.gnn.split import SplitModel, check_devices
-from rcexplainer.graphs import Graphs, Kind, attributes, check_graph, iter_graphs
+from rcexplainer.graphs import Graphs, Kind, check_graph
 from rcexplainer.packing import pack
+from rcexplainer.streaming import chunks, each
 from rcexplainer.tasks.questions import Asked, Index, Pair
 from rcexplainer.tasks.receptive import apart
 from rcexplainer.tasks.subjects import SUBJECTS
 
 Search = Literal["none", "prefix", "greedy"]
 OnError = Literal["raise", "keep"]
-Candidates = Tensor | Sequence[Tensor] | None
 Overall = Callable[[list[Asked]], Tensor]  # what the model says of instances in their whole graph
 SEARCHES: dict[str, Callable[[Question, Tensor, Tensor], Found]] = {"prefix": prefix_search, "greedy": greedy_search}
-# Prefixes and single deletions are asked all at once, so a chunk of graphs is bounded by the sum of their squares.
-CHUNK_GRAPHS, CHUNK_PAIRS = 512, 1 << 24
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FittedExplainer:
     """A method ready to explain. `scores(instances, labels)` gives one score in [0, 1] per unit."""
 
@@ -50,6 +49,10 @@ class FittedExplainer:
         if self.class_names and len(self.class_names) != self.split.num_classes:
             names, classes = len(self.class_names), self.split.num_classes
             raise RCExplainerError(f"{names} class_names were given for a model with {classes} classes")
+
+    def __repr__(self) -> str:
+        far = f", {self.hops} hops" if self.hops else ""
+        return f"{type(self).__name__}({type(self.split.model).__name__}, {self.split.task}s{far})"
 
     @overload
     def explain(
@@ -127,32 +130,23 @@ class FittedExplainer:
         """Stream the explanations; memory is bounded by a chunk of instances."""
         if search not in ("none", *SEARCHES):
             raise RCExplainerError(f"search must be none, prefix or greedy, got {search!r}")
-        if candidates is not None and not isinstance(candidates, Tensor | list | tuple):
-            raise RCExplainerError(
-                "candidates must be a boolean tensor with a value for each edge, or a list of them, got "
-                f"{type(candidates).__name__}"
-            )
-        masks = candidates if candidates is None or isinstance(candidates, Tensor) else list(candidates)
-        return self._explain_all(self._asked(graphs, index), search, masks, self.chosen(target_class))
+        return self._explain_all(self._asked(graphs, index), search, as_masks(candidates), self.chosen(target_class))
 
     def _explain_all(
-        self, asked: Iterator[Asked | Exception], search: Search, candidates: Candidates, target: int | None
+        self, asked: Iterator[Asked | Exception], search: Search, masks: Masks, target: int | None
     ) -> Iterator[Explanation | Failure]:
         start = 0
         overall: Overall | None = None
-        for chunk in _chunks(asked):
-            masks = None if candidates is None else _masks(candidates, chunk, start)
+        for chunk in chunks(asked):
+            own = masks_of(masks, start, len(chunk))
             first = next((one for one in chunk if isinstance(one, Asked)), None)
             if overall is None and first is not None:
                 overall = SUBJECTS[self.split.task].overall(self.split, first.graph)
-            yield from self._explain_chunk(start, chunk, search, masks, target, overall)
+            yield from self._explain_chunk(start, chunk, search, own, target, overall)
             start += len(chunk)
         if not start:
             raise GraphError("there is nothing to explain: at least one graph is needed")
-        if isinstance(candidates, list) and len(candidates) > start:
-            raise RCExplainerError(
-                f"candidates must hold one mask for each of {start} instances, got {len(candidates)}"
-            )
+        check_count(masks, start)
 
     def chosen(self, target_class: int | None) -> int | None:
         """The other class that is asked about, if it is one of the model's."""
@@ -172,7 +166,7 @@ class FittedExplainer:
 
     def _asked(self, graphs: Graphs, index: Index | None) -> Iterator[Asked | Exception]:
         """What is asked about, one after the other, where the model is; what cannot be asked about is an error."""
-        there = map(self._there, _each(graphs))
+        there = map(self._there, each(graphs))
         return SUBJECTS[self.split.task].asked(there, index, self.hops, self._check)
 
     def _there(self, graph: Any) -> Any:
@@ -200,7 +194,7 @@ class FittedExplainer:
                 if candidates is not None:
                     where = "graph" if one.index is None else self.split.task
                     named = start + place if one.index is None else one.index
-                    _check_candidates(candidates[place], one.graph, f"{where} {named}")
+                    check_mask(candidates[place], one.graph, f"{where} {named}")
                 sound.append(place)
             except Exception as error:  # noqa: BLE001  whatever it is, it is kept in the slot
                 slots[place] = Failure(start + place, error)
@@ -249,15 +243,8 @@ class FittedExplainer:
         scores = self.scored(instances, labels, target)
         found = None
         if search != "none":
-            allowed = torch.ones(len(units), dtype=torch.bool, device=scores.device)
-            if candidates is not None:
-                inside = [
-                    mask if one.edge_ids is None else mask[one.edge_ids]
-                    for one, mask in zip(asked, candidates, strict=True)
-                ]
-                mask = torch.cat(inside).to(scores.device)
-                allowed[units.of_edge[~mask & (units.of_edge >= 0)]] = False  # a unit may go if all its edges may
-            found = SEARCHES[search](Question(units.ptr, instances.log_probs, labels, target), scores, allowed)
+            question = Question(units.ptr, instances.log_probs, labels, target)
+            found = SEARCHES[search](question, scores, allowed(candidates, asked, units))
         return pack(asked, instances, log_probs, scores, found, self.class_names)
 
     def _unsound(self, log_probs: Tensor, labels: Tensor, target: int | None) -> dict[int, Exception]:
@@ -290,48 +277,3 @@ class _Unsound(Exception):  # noqa: N818  never leaves this file
 
     def __init__(self, errors: dict[int, Exception]) -> None:
         self.errors = errors
-
-
-def _each(graphs: Graphs) -> Iterator[Data | Exception]:
-    """The graphs one after the other; what is none is an error in its place."""
-    if isinstance(graphs, Data) or not isinstance(graphs, Iterable) or isinstance(graphs, str | Tensor | HeteroData):
-        yield from iter_graphs(graphs)
-        return
-    for item in graphs:
-        try:
-            yield from list(iter_graphs(item))
-        except GraphError as error:
-            yield error
-
-
-def _masks(candidates: Tensor | Sequence[Tensor], chunk: Sequence[object], start: int) -> list[Tensor]:
-    """The candidates of these instances: one mask for all of them, or one for each."""
-    if isinstance(candidates, Tensor):
-        return [candidates] * len(chunk)
-    masks = list(candidates[start : start + len(chunk)])
-    if len(masks) < len(chunk):
-        raise RCExplainerError(f"candidates must hold one mask for each instance, got {start + len(masks)}")
-    return masks
-
-
-def _check_candidates(mask: object, graph: Data, where: str) -> None:
-    if not isinstance(mask, Tensor) or mask.dtype != torch.bool or mask.shape != (graph.num_edges,):
-        raise GraphError(f"the candidates of {where} must be a boolean mask of its {graph.num_edges} edges")
-
-
-def _chunks(asked: Iterator[Asked | Exception]) -> Iterator[list[Asked | Exception]]:
-    """Instances that can be batched: with the same attributes, and not too many of them."""
-    chunk: list[Asked | Exception] = []
-    pairs, kind = 0, None
-    for one in asked:
-        cost = 0 if isinstance(one, Exception) else one.instance.num_edges**2
-        own = kind if isinstance(one, Exception) else attributes(one.instance)
-        pairs += cost
-        full = len(chunk) == CHUNK_GRAPHS or pairs > CHUNK_PAIRS
-        if chunk and (full or (kind is not None and own != kind)):
-            yield chunk
-            chunk, pairs = [], cost
-        chunk.append(one)
-        kind = own
-    if chunk:
-        yield chunk

@@ -120,7 +120,7 @@ class MaskScores:
         return self.calibration(torch.cat(parts), asked[instances.units.owner])
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class FittedRCExplainer(FittedExplainer):
     """An RCExplainer that has been fitted. Its parts are open to be looked at."""
 

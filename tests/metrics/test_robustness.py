@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
-from rcexplainer import explaining
+from rcexplainer import streaming
 from rcexplainer.errors import GraphError, RCExplainerError
 from rcexplainer.explaining import FittedExplainer
 from rcexplainer.explanation import Counterfactual, Explanation, Failure
@@ -337,7 +337,7 @@ def test_a_level_does_not_depend_on_the_other_levels_the_batch_or_explanations_g
     assert whole.auc[1] == robustness(fitted, GRAPHS, (0.3,), seed=1).auc[0]
     assert whole.auc != robustness(fitted, GRAPHS, (0.1, 0.3), seed=2).auc
     clean = fitted.explain(GRAPHS, search="none")
-    monkeypatch.setattr(explaining, "CHUNK_GRAPHS", 1)
+    monkeypatch.setattr(streaming, "CHUNK_GRAPHS", 1)
     assert whole == robustness(fitted, GRAPHS, (0.1, 0.3), seed=1, explanations=clean)
 
 

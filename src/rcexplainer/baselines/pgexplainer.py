@@ -49,7 +49,7 @@ class PGScores:
         return squash(in_batches(instances, labels, lambda soft: unit_logits(self.net, soft)))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class FittedPGExplainer(FittedExplainer):
     """A PGExplainer that has been trained."""
 
