@@ -46,3 +46,16 @@ def test_without_boundaries_the_search_first_takes_what_lowers_the_margin_most(k
 def test_an_unknown_teacher() -> None:
     with pytest.raises(RCExplainerError, match="teacher must be one of region, margin, got 'boundary'"):
         RCExplainer(teacher="boundary")
+
+
+def test_how_far_the_model_has_gone_where_it_is_asked_to_go(known) -> None:
+    """Away from the predicted class, or to the one that is asked about."""
+    ids = tensor([0, 3])
+    probabilities = tensor([[0.7, 0.3], [0.2, 0.8]])
+    label = known.label[ids]
+    assert known.reached(probabilities, ids).tolist() == pytest.approx(
+        [1 - float(row[place]) for row, place in zip(probabilities, label.tolist(), strict=True)]
+    )
+    towards = known.towards(1)
+    assert (towards.label == 0).all()
+    assert towards.reached(probabilities, tensor([0, 1])).tolist() == pytest.approx([0.3, 0.8])

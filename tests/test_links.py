@@ -175,8 +175,26 @@ def test_pygs_own_explainer_asks_about_an_edge() -> None:
     found = explainer(case.graph.x, case.graph.edge_index, edge_label_index=label_index, index=2)
     own = case.fitted.explain(case.graph, index=tuple(case.pairs[2].tolist()), search="none")
     torch.testing.assert_close(found.edge_mask, own.edge_scores)
-    with pytest.raises(RCExplainerError, match="one link is explained at a time"):
+    with pytest.raises(RCExplainerError, match="one link is explained at a time here, got no index"):
         explainer(case.graph.x, case.graph.edge_index, edge_label_index=label_index)
+    algorithm = explainer.algorithm
+    for wrong in (-1, 4, torch.tensor([9])):
+        with pytest.raises(RCExplainerError, match=r"there is no pair -?\d: the pairs are 0 to 3"):
+            algorithm(
+                case.model,
+                case.graph.x,
+                case.graph.edge_index,
+                target=torch.zeros(4).long(),
+                index=wrong,
+                edge_label_index=label_index,
+            )
+
+
+def test_the_model_itself_will_do_for_metrics(case) -> None:
+    shown = case.fitted.explain(case.graph, index=case.pairs[:6], search="none")
+    assert rc.metrics.fidelity(case.model, shown, (0.9, 0.5)) == rc.metrics.fidelity(
+        case.fitted.split, shown, (0.9, 0.5)
+    )
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn import TrainConfig, delete_edges, gnn_config, split_model, train_gnn
 from rcexplainer.tasks.questions import node_index
 from rcexplainer.tasks.subjects import SUBJECTS
+from tests.gnn import zoo
 
 
 @pytest.fixture(scope="module")
@@ -227,3 +228,37 @@ def test_a_model_that_reads_the_whole_graph_is_refused() -> None:
     path = Data(x=torch.rand(200, 10), edge_index=torch.cat([there, there.flip(0)], 1))
     with pytest.raises(GraphError, match="it reads the whole graph"):
         RCExplainer(task="node").fit(Centred().eval(), path, index=[0], progress=False)
+
+
+def test_the_model_itself_will_do_for_metrics(case) -> None:
+    shown = case.fitted.explain(case.graph, index=case.nodes[:6], search="none")
+    for metric in (rc.metrics.fidelity, rc.metrics.sufficiency):
+        assert metric(case.model, shown, (0.9, 0.5)) == metric(case.fitted.split, shown, (0.9, 0.5))
+
+
+def test_a_kept_explanation_keeps_nothing_of_the_others(case) -> None:
+    one = case.fitted.explain(case.graph, index=case.nodes[:40], search="none")[7]
+    for tensor in (one.scores, one.edge_ids, one.computation.x, one.computation.edge_index):
+        assert tensor.untyped_storage().nbytes() == tensor.numel() * tensor.element_size()
+
+
+def test_an_attribute_of_the_whole_graph_goes_along() -> None:
+    class Shifted(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            torch.manual_seed(0)
+            self.conv, self.head = GraphConv(4, 8), torch.nn.Linear(8, 2)
+
+        def forward(self, x, edge_index, u, batch):
+            return self.head(self.conv(x + u[batch], edge_index).relu())
+
+    torch.manual_seed(0)
+    graph = Data(x=torch.randn(30, 4), edge_index=torch.randint(30, (2, 90)), u=torch.randn(1, 4))
+    model = Shifted().eval()
+    whole = torch.zeros(30, dtype=torch.long)
+    with torch.no_grad():
+        logits = model(graph.x, graph.edge_index, graph.u, whole)
+        zoo.balance(model.head, logits)
+        wanted = model(graph.x, graph.edge_index, graph.u, whole)[5].softmax(0)
+    fitted = RCExplainer(task="node", epochs=1, restarts=1).fit(model, graph, progress=False)
+    torch.testing.assert_close(fitted.explain(graph, index=5).probabilities, wanted)

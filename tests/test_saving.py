@@ -5,11 +5,13 @@ import json
 import pytest
 import torch
 from safetensors import safe_open
-from torch_geometric.data import Batch
+from torch_geometric.data import Batch, Data
+from torch_geometric.nn import GraphConv, global_mean_pool
+from torch_geometric.utils import to_undirected
 
 import rcexplainer as rc
 from rcexplainer.errors import CheckpointError
-from rcexplainer.gnn import TrainConfig, gnn_config, train_gnn
+from rcexplainer.gnn import TrainConfig, gnn_config, split_model, train_gnn
 from tests.gnn import zoo
 from tests.gnn.graphs import make_graphs
 
@@ -94,3 +96,32 @@ def test_the_same_weights_in_another_architecture_are_another_gnn(case, tmp_path
     other.load_state_dict(model.state_dict())
     with pytest.raises(CheckpointError, match="this Other has the same weights and answers differently"):
         rc.load(path, other)
+
+
+def test_graphs_that_have_only_a_number_of_nodes_are_recognised_again(tmp_path) -> None:
+    """Without features only `num_nodes` tells of nodes without edges."""
+
+    class Degrees(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            torch.manual_seed(0)
+            self.conv, self.head = GraphConv(1, 4), torch.nn.Linear(4, 2)
+
+        def forward(self, edge_index, batch):
+            x = torch.ones(len(batch), 1)
+            pooled = global_mean_pool(self.conv(x, edge_index).relu(), batch)
+            return self.head(pooled)
+
+    generator = torch.Generator().manual_seed(0)
+    graphs = []
+    for place in range(30):
+        edges = torch.randint(6, (2, 4 + 12 * (place % 2)), generator=generator)
+        graphs.append(Data(edge_index=to_undirected(edges[:, edges[0] != edges[1]]), num_nodes=9))
+    model = Degrees()
+    with torch.no_grad():
+        logits = split_model(model, graphs).run(graphs).output
+        zoo.balance(model.head, logits)
+    settings = {"epochs": 1, "weight_outcome": 0.0, "weight_stable": 0.0, "noise": 0.0}
+    fitted = rc.RCExplainer(**settings).fit(model, graphs, progress=False)
+    again = rc.load(fitted.save(tmp_path / "kept.safetensors"), model)
+    assert torch.equal(again.explain(graphs[0]).edge_scores, fitted.explain(graphs[0]).edge_scores)

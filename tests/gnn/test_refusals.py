@@ -14,6 +14,7 @@ from rcexplainer.gnn import delete_edges, split_model
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.masking import edge_level_keys
 from rcexplainer.integrations.pyg import RCExplainerAlgorithm
+from tests.gnn import zoo
 
 
 def graphs(number: int = 40, nodes: int = 8) -> list[Data]:
@@ -77,7 +78,7 @@ def test_a_checkpoint_belongs_to_one_way_of_taking_the_model_apart(tmp_path) -> 
     model, kept = Twice(), tmp_path / "fit.safetensors"
     with torch.no_grad():
         spare = split_model(model, graphs()).run(graphs()).output
-        model.head.bias[0] -= (spare[:, 0] - spare[:, 1]).median()
+        zoo.balance(model.head, spare)
     settings = {"epochs": 1, "weight_outcome": 0.0, "weight_stable": 0.0}
     RCExplainer(**settings).fit(model, graphs(), head="before", checkpoint=kept, progress=False)
     with pytest.raises(CheckpointError, match=r"another run \(taken apart differ"):
@@ -95,7 +96,7 @@ def test_a_graph_that_lacks_what_others_have_does_not_change_their_answers() -> 
     model = Placed()
     with torch.no_grad():
         logits = split_model(model, some).run(some).output
-        model.head.bias[0] -= (logits[:, 0] - logits[:, 1]).median()
+        zoo.balance(model.head, logits)
     fitted = RCExplainer(epochs=1, weight_outcome=0.0, weight_stable=0.0).fit(model, some, progress=False)
     bare = Data(x=some[1].x, edge_index=some[1].edge_index)
     alone = fitted.explain(some[0], search="none")
@@ -125,7 +126,7 @@ def test_types_of_edges_are_cut_with_them_in_parts_with_as_many_edges_as_nodes()
     model = Typed().eval()
     with torch.no_grad():
         logits = model(graph.x, graph.edge_index, graph.rel)
-        model.head.bias[0] -= (logits[:, 0] - logits[:, 1]).median()
+        zoo.balance(model.head, logits)
     fitted = RCExplainer(task="node", epochs=1, restarts=1).fit(model, graph, progress=False)
     shown = fitted.explain(graph, index=list(range(40)), search="greedy")
     assert any(one.instance.num_edges in (1, one.instance.num_nodes) for one in shown)
@@ -147,7 +148,7 @@ def test_what_is_no_model_no_file_and_no_fitted_explainer(tmp_path) -> None:
     model = Pooled()
     with torch.no_grad():
         logits = split_model(model, graphs()).run(graphs()).output
-        model.head.bias[0] -= (logits[:, 0] - logits[:, 1]).median()
+        zoo.balance(model.head, logits)
     fitted = RCExplainer(epochs=1, weight_outcome=0.0, weight_stable=0.0).fit(model, graphs(), progress=False)
     kept = fitted.save(tmp_path / "kept.safetensors")
     with pytest.raises(CheckpointError, match=r"needs the GNN it was fitted for, a torch\.nn\.Module, got NoneType"):
