@@ -70,7 +70,7 @@ def test_a_network_of_which_nothing_is_written_down(gnn, tmp_path):
 def test_other_data_are_refused(gnn, tmp_path):
     with pytest.raises(CheckpointError, match="was trained on ba-2motifs, not on nitro"):
         open_gnn("nitro", gnn)
-    with pytest.raises(RCExplainerError, match="tree-cycles is for node classification"):
+    with pytest.raises(RCExplainerError, match="tree-cycles is of nodes: this command is for graphs"):
         open_gnn("tree-cycles", gnn)
 
 
