@@ -16,7 +16,7 @@ from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn import TrainConfig, delete_edges, gnn_config, split_model, train_gnn
-from rcexplainer.tasks.questions import node_index
+from rcexplainer.tasks.questions import Questions, node_index
 from rcexplainer.tasks.subjects import SUBJECTS
 from tests.gnn import zoo
 
@@ -262,3 +262,13 @@ def test_an_attribute_of_the_whole_graph_goes_along() -> None:
         wanted = model(graph.x, graph.edge_index, graph.u, whole)[5].softmax(0)
     fitted = RCExplainer(task="node", epochs=1, restarts=1).fit(model, graph, progress=False)
     torch.testing.assert_close(fitted.explain(graph, index=5).probabilities, wanted)
+
+
+def test_no_more_computation_graphs_are_made_than_are_learnt_from(case, caplog, monkeypatch) -> None:
+    made: list[int] = []
+    plain = Questions.__call__
+    monkeypatch.setattr(Questions, "__call__", lambda self, roots: made.append(len(roots)) or plain(self, roots))
+    settings = {"task": "node", "epochs": 1, "restarts": 1, "teacher_limit": 36, "hops": 3}
+    RCExplainer(**settings).fit(case.model, case.graph, index=case.nodes, progress=False)
+    assert max(made) == 40  # a tenth of them is held out
+    assert f"40 of {len(case.nodes)} nodes are drawn to learn from: teacher_limit says how many" in caplog.text

@@ -101,13 +101,14 @@ class RCExplainer:
             )
         _check_like(everything, around, "background")
         hops = subject.hops(split, shown, self.config.hops)
-        asked = subject.instances(everything, index, hops)
+        most = self.config.teacher_limit
+        asked = subject.instances(everything, subject.few(everything, index, most + most // 9, seed), hops)
         held_out: list[Data] = []
         if val is not None and self.task == "graph":
             held_out = _there(val, place)
             _check_like(everything, held_out, "val")
         elif val is not None:
-            held_out = subject.instances(everything, val, hops)  # type: ignore[arg-type]
+            held_out = subject.instances(everything, subject.few(everything, val, most, seed), hops)  # type: ignore[arg-type]
         around = subject.surrounding(around, index if background is None else None, seed)
         run = {
             "settings": self.settings,
@@ -124,10 +125,8 @@ class RCExplainer:
                 training, held = (training.some(ids) for ids in hold_out(training.label, generator))
             else:
                 held = Known.about(split, held_out)
-            training = _drawn(training, self.config.teacher_limit, generator)
-            held = (
-                held if len(held) <= self.config.teacher_limit else _drawn(held, self.config.teacher_limit, generator)
-            )
+            training = _drawn(training, most, generator)
+            held = held if len(held) <= most else _drawn(held, most, generator)
             file = FitFile(checkpoint, run)
             fitting = _Fitting(split, training, held, seen, self.objective, generator, seed, file, progress)
             return fitting(self.config, self._targets(split.num_classes), tuple(class_names or ()), place, hops)

@@ -2,11 +2,13 @@
 
 asked       the instances that an index names, one after the other
 shown       graphs on which a model is tried out: its output has a row for each instance in them
+few         an index of some of them
 hops        how far a model looks from an instance, measured, or checked where it is given
 overall     what a model says of instances where they are, not in their computation graphs
 surrounding graphs in which every instance is seen, for boundaries and regions
 """
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
@@ -31,6 +33,8 @@ from rcexplainer.tasks.questions import (
     wrong_pairs,
 )
 from rcexplainer.tasks.receptive import probe_nodes, receptive_hops
+
+log = logging.getLogger(__name__)
 
 Check = Callable[[Data, str], None]
 SHOWN, SURROUNDING = 64, 10_000  # pairs on which a model is tried out; pairs of each kind that regions are made of
@@ -61,6 +65,11 @@ class Subject(ABC):
 
     @abstractmethod
     def surrounding(self, graphs: list[Data], index: Index | None, seed: int) -> list[Data]: ...
+
+    def few(self, graphs: list[Data], index: Index | None, most: int, seed: int) -> Index | None:
+        """An index of at most so many instances, drawn at random before any of them is made; of graphs, which are
+        there already, as it is."""
+        return index
 
     def instances(self, graphs: list[Data], index: Index | None, hops: int) -> list[Data]:
         """The instances of graphs to learn from: one that is unsound is an error."""
@@ -122,6 +131,13 @@ class _Within(Subject):
         sound = torch.tensor([place not in errors for place in range(len(roots))])
         found = Questions(whole, hops)(roots[sound]) if bool(sound.any()) else iter(())
         return (errors[place] if place in errors else next(found) for place in range(len(roots)))
+
+    def few(self, graphs: list[Data], index: Index | None, most: int, seed: int) -> Index | None:
+        roots = self.named(index, self._whole(graphs))
+        if len(roots) <= most:
+            return index
+        log.warning("%d of %d %s are drawn to learn from: teacher_limit says how many", most, len(roots), self.noun)
+        return roots[torch.randperm(len(roots), generator=torch.Generator().manual_seed(seed))[:most].sort().values]
 
     def _whole(self, graphs: list[Data] | list[Data | Exception]) -> Data:
         if len(graphs) != 1:
