@@ -272,3 +272,8 @@ def test_no_more_computation_graphs_are_made_than_are_learnt_from(case, caplog, 
     RCExplainer(**settings).fit(case.model, case.graph, index=case.nodes, progress=False)
     assert max(made) == 40  # a tenth of them is held out
     assert f"40 of {len(case.nodes)} nodes are drawn to learn from: teacher_limit says how many" in caplog.text
+
+
+def test_robustness_is_of_graphs(case) -> None:
+    with pytest.raises(RCExplainerError, match="robustness is of graphs, the explainer was fitted for nodes"):
+        rc.metrics.robustness(case.fitted, case.graph)

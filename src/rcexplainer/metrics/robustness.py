@@ -80,6 +80,8 @@ def robustness(
     are compared too. A copy depends on the seed, the noise, and the graph and its position, on no other draw;
     features that are not one-hot are drawn from all graphs (`perturb`).
     """
+    if fitted.split.task != "graph":
+        raise RCExplainerError(f"robustness is of graphs, the explainer was fitted for {fitted.split.task}s")
     sizes = (k,) if isinstance(k, int) else tuple(k)
     _check(noise, sizes, protocol, seed, copies)
     given = list_graphs(graphs)
