@@ -14,10 +14,10 @@ from rcexplainer.errors import GraphError, RCExplainerError
 from rcexplainer.tasks.questions import Asked
 
 Candidates = Tensor | Sequence[Tensor] | None
-Masks = Tensor | list[Tensor] | None
+Given = Tensor | list[Tensor] | None
 
 
-def as_masks(candidates: Candidates) -> Masks:
+def as_masks(candidates: Candidates) -> Given:
     """The same as one mask or a list."""
     if candidates is not None and not isinstance(candidates, Tensor | list | tuple):
         raise RCExplainerError(
@@ -27,7 +27,7 @@ def as_masks(candidates: Candidates) -> Masks:
     return list(candidates) if isinstance(candidates, list | tuple) else candidates
 
 
-def masks_of(masks: Masks, start: int, count: int) -> list[Tensor] | None:
+def masks_of(masks: Given, start: int, count: int) -> list[Tensor] | None:
     """The masks of `count` instances from `start` on."""
     if masks is None or isinstance(masks, Tensor):
         return None if masks is None else [masks] * count
@@ -37,7 +37,7 @@ def masks_of(masks: Masks, start: int, count: int) -> list[Tensor] | None:
     return own
 
 
-def check_count(masks: Masks, count: int) -> None:
+def check_count(masks: Given, count: int) -> None:
     """No more masks than instances."""
     if isinstance(masks, list) and len(masks) > count:
         raise RCExplainerError(f"candidates must hold one mask for each of {count} instances, got {len(masks)}")

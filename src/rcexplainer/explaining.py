@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from rcexplainer.candidates import Candidates, Masks, allowed, as_masks, check_count, check_mask, masks_of
+from rcexplainer.candidates import Candidates, Given, allowed, as_masks, check_count, check_mask, masks_of
 from rcexplainer.core.counterfactual import Found, Question, greedy_search, prefix_search
 from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
@@ -133,7 +133,7 @@ class FittedExplainer:
         return self._explain_all(self._asked(graphs, index), search, as_masks(candidates), self.chosen(target_class))
 
     def _explain_all(
-        self, asked: Iterator[Asked | Exception], search: Search, masks: Masks, target: int | None
+        self, asked: Iterator[Asked | Exception], search: Search, masks: Given, target: int | None
     ) -> Iterator[Explanation | Failure]:
         start = 0
         overall: Overall | None = None

@@ -69,7 +69,7 @@ class Kind:
             raise GraphError(f"{where} has node features of type {other.dtype}, {reference} {self.dtype}")
 
 
-EDGE_LEVEL = "edge_level"  # under this name a graph says which attributes, beside those named so, are of its edges
+EDGE_LEVEL = "rcexplainer_edge_level"  # names the attributes of edges, beside those that are named so
 READ = ("edge_attr", "edge_weight", "edge_type", "pos")  # what models are known to read, where it is there
 
 

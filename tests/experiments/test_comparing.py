@@ -7,10 +7,12 @@ import torch
 
 from rcexplainer.baselines import Method
 from rcexplainer.errors import MissingExtraError, RCExplainerError
-from rcexplainer.experiments import clocking, comparing, running
+from rcexplainer.experiments import clocking, running
+from rcexplainer.experiments import measured as measuring_one
 from rcexplainer.experiments.cases import Case
 from rcexplainer.experiments.clocking import clock, one_thread
-from rcexplainer.experiments.comparing import compare, measure, measured
+from rcexplainer.experiments.comparing import compare
+from rcexplainer.experiments.measured import measure, measured
 from rcexplainer.experiments.methods import METHODS, Caps, Entry, chosen
 from rcexplainer.gnn import TrainConfig
 from rcexplainer.metrics.fidelity import SPARSITIES
@@ -147,13 +149,13 @@ def test_fewer_instances_are_among_more_and_noised_alike(case, at_random) -> Non
 
 def test_what_is_capped_at_nothing_is_not_measured(case, at_random) -> None:
     test = [graph for graph in case.data.subset("test") if int(graph.y) == 1]
-    assert [id(one.graph) for one in comparing._labelled(case, at_random, None)] == [id(graph) for graph in test]
-    assert len(comparing._labelled(case, at_random, 2)) == 2
-    assert comparing._labelled(case, at_random, 0) == []
-    overlap, copies = comparing._overlap(case, METHODS["greedy"].fit(case, False), 4)
+    assert [id(one.graph) for one in measuring_one._labelled(case, at_random, None)] == [id(graph) for graph in test]
+    assert len(measuring_one._labelled(case, at_random, 2)) == 2
+    assert measuring_one._labelled(case, at_random, 0) == []
+    overlap, copies = measuring_one._overlap(case, METHODS["greedy"].fit(case, False), 4)
     assert 0 <= copies <= 4
     assert copies == 0 or 0 <= overlap <= 1
-    overlap, copies = comparing._overlap(case, at_random, 0)
+    overlap, copies = measuring_one._overlap(case, at_random, 0)
     assert math.isnan(overlap)
     assert copies == 0
 

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 
 from rcexplainer.errors import SplitError
+from rcexplainer.graphs import EDGE_LEVEL
 
 Task = Literal["graph", "node", "link"]
 Forward = Callable[[nn.Module, Data, Tensor | None], Any]
@@ -34,7 +35,7 @@ SPELLINGS = {
     "edge_pairs": "edge_label_index",
     "edge_label_indices": "edge_label_index",
 }
-OURS = {"_num_nodes", "num_graphs", "ptr", "edge_fixed", "hop_code", "root_index"}  # no names of the user's
+OURS = {"_num_nodes", "num_graphs", "ptr", "edge_fixed", "hop_code", "root_index", EDGE_LEVEL}  # none of the user's
 WHOLE_GRAPH = {"data", "batch", "graph", "g", "batch_data", "batched_data", "inputs", "input"}
 
 

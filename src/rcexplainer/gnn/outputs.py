@@ -49,7 +49,7 @@ def output_kind(output: Tensor, labels: Tensor | None = None, extremes: Tensor |
 def check_kind(output: Tensor, kind: OutputKind) -> None:
     """Whether `output` [n, C] can be what it is said to be."""
     columns, sums = output.size(1), None
-    if (columns == 1) != (kind == "binary_logit") and (columns > 1 or kind != "probs"):
+    if not {"binary_logit": columns == 1, "probs": True}.get(kind, columns > 1):
         wants = "one column" if kind == "binary_logit" else "a column for each class"
         raise SplitError(f'output="{kind}" has {wants}, the model returns {columns}')
     if kind == "probs":

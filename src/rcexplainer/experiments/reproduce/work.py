@@ -19,8 +19,8 @@ from rcexplainer.experiments.accuracy import training_settings
 from rcexplainer.experiments.case_study import DATASET, MODEL, SETTINGS, case_study
 from rcexplainer.experiments.cases import Case
 from rcexplainer.experiments.clocking import clock
-from rcexplainer.experiments.comparing import measure, uses_motif
 from rcexplainer.experiments.inventory import describe
+from rcexplainer.experiments.measured import measure, uses_motif
 from rcexplainer.experiments.methods import METHODS, USUAL, Caps
 from rcexplainer.experiments.reproduce.diagram import training_run
 from rcexplainer.experiments.reproduce.qualitative import explain_one
