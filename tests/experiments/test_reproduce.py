@@ -16,6 +16,7 @@ from rcexplainer.experiments import accuracy, inventory, running
 from rcexplainer.experiments.methods import METHODS, Caps
 from rcexplainer.experiments.reproduce import entries, work
 from rcexplainer.experiments.reproduce import reproduce as module
+from rcexplainer.experiments.reproduce import running as running_jobs
 from rcexplainer.experiments.reproduce.entries import ENTRIES, PROFILES, plan, settings_of
 from rcexplainer.experiments.reproduce.reproduce import reproduce
 from rcexplainer.experiments.reproduce.running import run_jobs
@@ -108,6 +109,35 @@ def test_a_killed_process_takes_nothing_with_it_but_its_own_job(tmp_path) -> Non
     store = Store(tmp_path)
     (failed,), _ = run_jobs(JOBS, store, deadly, workers=2, progress=False)
     assert (failed.job, "was killed" in failed.error) == (JOBS[1], True)
+    assert [store.get(job) for job in JOBS] == [{"twice": 0}, None, {"twice": 4}]
+
+
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_the_order_of_deaths_does_not_matter(first: int, tmp_path) -> None:
+    """Whichever job is started first, also where the pool goes down before another job was tried at all."""
+    store, order = Store(tmp_path), [JOBS[first], *(job for job in JOBS if job is not JOBS[first])]
+    (failed,), _ = run_jobs(order, store, deadly, workers=2, progress=False)
+    assert failed.job == JOBS[1]
+    assert store.get(JOBS[2]) == {"twice": 4}
+
+
+def test_the_first_try_of_a_job_is_not_its_last(tmp_path, monkeypatch) -> None:
+    """A pool that goes down at once, with nothing tried in it, costs no job one of its tries."""
+    pooled, pools = running_jobs._pooled, []
+
+    def broken_at_first(jobs, store, work, workers, lost):
+        pools.append(list(jobs))
+        if len(pools) == 1:
+            lost.extend(jobs)
+            return
+        yield from pooled(jobs, store, work, workers, lost)
+
+    monkeypatch.setattr(running_jobs, "_pooled", broken_at_first)
+    store = Store(tmp_path)
+    (failed,), _ = run_jobs(JOBS, store, deadly, workers=2, progress=False)
+    assert failed.job == JOBS[1]
+    # The first two are run alone, job 1 until it is given up; job 2, killed in its own pool, gets a second try.
+    assert pools == [JOBS, [JOBS[0]], [JOBS[1]], [JOBS[1]], [JOBS[2]], [JOBS[2]]]
     assert [store.get(job) for job in JOBS] == [{"twice": 0}, None, {"twice": 4}]
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_all_start_methods, get_context
+from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ def with_skipped(results: Mapping[Job, dict[str, Any]], skipped: Sequence[Failed
 
 Outcome = dict[str, Any] | Failed
 NAMED = ("network", "measure", "time", "explain")
+TRIES = 2  # of a job alone, whose process is killed each time
 
 
 @dataclass(frozen=True)
@@ -94,25 +96,37 @@ def _results(jobs: Sequence[Job], store: Store, work: Work, workers: int) -> Ite
         return
     # One thread each: small networks gain nothing from more, and processes would wait for each other.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    # A killed process takes its whole pool down, and nobody knows which job it ran. Jobs begin in order, so it was one
+    # of the first that were lost: these are run alone, the others, which may not even have begun, together again. A job
+    # is given up only after it was killed alone: the order in which processes die makes no difference.
     left = list(jobs)
-    # A process that is killed takes its whole pool with it, and nobody knows which job it was: all that was lost is
-    # tried once more together, and then one by one, so that only the job itself is left behind.
-    for _ in range(2):
+    while left:
         lost: list[Job] = []
         yield from _pooled(left, store, work, workers, lost)
-        left = lost
-    for job in left:
-        again: list[Job] = []
-        yield from _pooled([job], store, work, 1, again)
-        if again:
-            yield job, Ran(Failed(job, "its process was killed, each time it was tried: too little memory?"))
+        lost.sort(key=left.index)
+        for job in lost[:workers]:
+            yield from _alone(job, store, work)
+        left = lost[workers:]
+
+
+def _alone(job: Job, store: Store, work: Work) -> Iterator[tuple[Job, Ran]]:
+    """One job in a process of its own, started again a few times if it is killed."""
+    for _ in range(TRIES):
+        killed: list[Job] = []
+        yield from _pooled([job], store, work, 1, killed)
+        if not killed:
+            return
+    yield (
+        job,
+        Ran(Failed(job, f"its process was killed {TRIES} times, with no other job beside it: too little memory?")),
+    )
 
 
 def _pooled(jobs: Sequence[Job], store: Store, work: Work, workers: int, lost: list[Job]) -> Iterator[tuple[Job, Ran]]:
     """What is done in one pool of processes; what went down with it is added to `lost`."""
     if not jobs:
         return
-    pool = ProcessPoolExecutor(min(workers, len(jobs)), mp_context=get_context("spawn"))
+    pool = ProcessPoolExecutor(min(workers, len(jobs)), mp_context=_context())
     try:
         waiting = {pool.submit(_timed, work, job, store.networks): job for job in jobs}
         for done in as_completed(waiting):
@@ -124,6 +138,15 @@ def _pooled(jobs: Sequence[Job], store: Store, work: Work, workers: int, lost: l
                 yield waiting[done], found
     finally:
         pool.shutdown(wait=False, cancel_futures=True)  # what is under way when something is wrong is not waited for
+
+
+def _context() -> BaseContext:
+    """How processes start: where the system can, as copies of one that has imported torch, which takes seconds."""
+    if "forkserver" not in get_all_start_methods():
+        return get_context("spawn")
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["torch_geometric", "rcexplainer.explainer"])
+    return context
 
 
 def _timed(work: Work, job: Job, networks: Path) -> Ran:
