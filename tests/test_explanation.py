@@ -89,15 +89,26 @@ def test_as_text() -> None:
     assert repr(explanation()) == "Explanation(1 (0.80), 4 edges)"
     removed = torch.tensor([0, 1, 4, 7])
     probabilities = torch.tensor([0.7, 0.3])
-    flipped = Counterfactual(graph(), removed, 0, probabilities, flipped=True, minimal=True)
+    flipped = Counterfactual(graph(), removed, 1, probabilities, minimal=True)
     named = explanation(counterfactual=flipped, class_names=("dull", "toxic"))
     assert repr(named) == "Explanation(toxic (0.80), 4 edges, → dull without 2 (minimal))"
-    still = Counterfactual(graph(), removed, 1, probabilities, flipped=False, minimal=False)
+    still = Counterfactual(graph(), removed, 1, probabilities.flip(0))
     assert repr(explanation(counterfactual=still)) == "Explanation(1 (0.80), 4 edges, still 1 without 2)"
+    disputed = Counterfactual(graph(), removed, 1, probabilities, disputed=True)
+    assert repr(explanation(counterfactual=disputed)).endswith("still 0 without 2 (disputed))")
+
+
+def test_whether_it_flipped_follows_from_what_the_model_said() -> None:
+    said = torch.tensor([0.1, 0.7, 0.2])
+    for source, target, flipped in ((0, None, True), (1, None, False), (0, 1, True), (0, 2, False)):
+        found = Counterfactual(graph(), torch.tensor([0]), source, said, target=target)
+        assert (found.prediction, found.flipped) == (1, flipped)
+    assert not Counterfactual(graph(), torch.tensor([0]), 0, said, disputed=True).flipped
+    assert not Counterfactual(graph(), torch.tensor([0]), 0, torch.tensor([0.1, torch.nan, 0.2])).flipped
 
 
 def test_a_counterfactual_shows_what_is_left() -> None:
-    found = Counterfactual(graph(), torch.tensor([0, 1, 7]), 0, torch.tensor([0.7, 0.3]), flipped=True, minimal=True)
+    found = Counterfactual(graph(), torch.tensor([0, 1, 7]), 1, torch.tensor([0.7, 0.3]), minimal=True)
     assert ones(found.removed) == [0, 1, 7]
     assert found.graph.edge_index.T.tolist() == [[1, 2], [2, 1], [2, 0], [0, 0], [2, 3]]
 

@@ -4,8 +4,8 @@
     PYTHONPATH=src     python tools/equality.py record after.safetensors
     python tools/equality.py compare before.safetensors after.safetensors
 
-`record` fits RCExplainer for graphs, nodes, links and chosen classes, in every preset, and the baselines, and writes the
-edge scores and the edges that the counterfactuals remove. `compare` prints the largest difference of each.
+`record` fits RCExplainer for graphs, nodes, links and chosen classes, in every preset, and the baselines, and writes
+the edge scores and the edges that the counterfactuals remove. `compare` prints the largest difference of each.
 """
 
 import sys

@@ -3,9 +3,10 @@
 A method is a function from instances to one score per unit. Everything else an explainer does is here.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, Literal, get_args, overload
 
@@ -14,10 +15,10 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from rcexplainer.candidates import Candidates, Given, allowed, as_masks, check_count, check_mask, masks_of
-from rcexplainer.core.counterfactual import Found, Question, greedy_search, prefix_search
+from rcexplainer.core.counterfactual import Found, Question, greedy_search, prefix_search, verify
 from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
-from rcexplainer.gnn.instances import Instances
+from rcexplainer.gnn.instances import ALONE, Instances
 from rcexplainer.gnn.probing import SAME
 from rcexplainer.gnn.split import SplitModel, check_devices
 from rcexplainer.graphs import Graphs, Kind, check_graph
@@ -26,6 +27,9 @@ from rcexplainer.streaming import chunks, each
 from rcexplainer.tasks.questions import Asked, Index, Pair
 from rcexplainer.tasks.receptive import apart
 from rcexplainer.tasks.subjects import SUBJECTS
+from rcexplainer.verification import LATER, SAMPLE, Answers, Interference, check_alone
+
+log = logging.getLogger(__name__)
 
 Search = Literal["none", "prefix", "greedy"]
 OnError = Literal["raise", "keep"]
@@ -108,9 +112,13 @@ class FittedExplainer:
         if on_error not in get_args(OnError):
             raise RCExplainerError(f"on_error must be one of {', '.join(get_args(OnError))}, got {on_error!r}")
         single = SUBJECTS[self.split.task].single(graphs, index)
-        results = list(
-            self.explain_iter(graphs, index=index, search=search, candidates=candidates, target_class=target_class)
-        )
+        _check_search(search)
+        asked, masks, target = list(self._asked(graphs, index)), as_masks(candidates), self.chosen(target_class)
+        try:
+            results = list(self._explain_all(iter(asked), search, masks, target))
+        except Interference as found:
+            self._say(found, "this call is")
+            results = list(self._explain_all(iter(asked), search, masks, target, one_by_one=True))
         failures = [result for result in results if isinstance(result, Failure)]
         if failures and single:
             raise failures[0].error
@@ -128,13 +136,22 @@ class FittedExplainer:
         target_class: int | None = None,
     ) -> Iterator[Explanation | Failure]:
         """Stream the explanations; memory is bounded by a chunk of instances."""
-        if search not in ("none", *SEARCHES):
-            raise RCExplainerError(f"search must be none, prefix or greedy, got {search!r}")
-        return self._explain_all(self._asked(graphs, index), search, as_masks(candidates), self.chosen(target_class))
+        _check_search(search)
+        return self._explain_all(
+            self._asked(graphs, index), search, as_masks(candidates), self.chosen(target_class), streaming=True
+        )
 
     def _explain_all(
-        self, asked: Iterator[Asked | Exception], search: Search, masks: Given, target: int | None
+        self,
+        asked: Iterator[Asked | Exception],
+        search: Search,
+        masks: Given,
+        target: int | None,
+        one_by_one: bool = False,
+        streaming: bool = False,
     ) -> Iterator[Explanation | Failure]:
+        """Chunk after chunk. Where the model turns out to mix the graphs of a batch a stream goes on one by one, from
+        the chunk in which that was found; anything else is raised."""
         start = 0
         overall: Overall | None = None
         for chunk in chunks(asked):
@@ -142,7 +159,15 @@ class FittedExplainer:
             first = next((one for one in chunk if isinstance(one, Asked)), None)
             if overall is None and first is not None:
                 overall = SUBJECTS[self.split.task].overall(self.split, first.graph)
-            yield from self._explain_chunk(start, chunk, search, own, target, overall)
+            try:
+                found = self._explain_chunk(start, chunk, search, own, target, overall, one_by_one)
+            except Interference as mixed:
+                if not streaming:
+                    raise
+                self._say(mixed, f"instances from {start} on are")
+                one_by_one = True
+                found = self._explain_chunk(start, chunk, search, own, target, overall, one_by_one)
+            yield from found
             start += len(chunk)
         if not start:
             raise GraphError("there is nothing to explain: at least one graph is needed")
@@ -181,6 +206,7 @@ class FittedExplainer:
         candidates: list[Tensor] | None,
         target: int | None,
         overall: Overall | None,
+        one_by_one: bool,
     ) -> list[Explanation | Failure]:
         """All sound instances together; each of the others is a failure in its own slot."""
         slots: dict[int, Explanation | Failure] = {}
@@ -203,12 +229,15 @@ class FittedExplainer:
             places = pending.pop()
             masks = None if candidates is None else [candidates[place] for place in places]
             try:
-                found = self._explain_sound([asked[place] for place in places], search, masks, target, overall)  # type: ignore[misc]
+                some: list[Asked] = [asked[place] for place in places]  # type: ignore[misc]
+                found = self._explain_sound(some, search, masks, target, overall, one_by_one, start)
                 slots |= dict(zip(places, found, strict=True))
             except _Unsound as unsound:
                 slots |= {places[i]: Failure(start + places[i], error) for i, error in unsound.errors.items()}
                 rest = [place for i, place in enumerate(places) if i not in unsound.errors]
                 pending += [rest] if rest else []
+            except Interference:
+                raise
             except Exception as error:  # noqa: BLE001  a model may raise anything: halves, until it is found who makes it
                 if len(places) == 1:
                     slots[places[0]] = Failure(start + places[0], error)
@@ -230,22 +259,52 @@ class FittedExplainer:
         candidates: list[Tensor] | None,
         target: int | None,
         overall: Overall | None,
+        one_by_one: bool,
+        start: int,
     ) -> list[Explanation]:
-        instances = Instances(self.split, [one.instance for one in asked])
+        graphs = [one.instance for one in asked]
+        instances = Instances(self.split, graphs, ALONE) if one_by_one else Instances(self.split, graphs)
         units = instances.units
+        alone = SUBJECTS[self.split.task].alone(asked, instances)
         output = instances.passes(lambda done: done.output)
         log_probs = self.split.log_probs(output)
         labels = log_probs.argmax(1)
         if errors := self._unsound(log_probs, labels, target):
             raise _Unsound(errors)
-        if overall is not None and (errors := self._elsewhere(asked, apart(output, overall(asked)))):
+        if overall is not None and (errors := self._elsewhere(asked, instances, output, overall)):
             raise _Unsound(errors)
         scores = self.scored(instances, labels, target)
-        found = None
+        answers, disputed = Answers(units.ptr, log_probs), None
         if search != "none":
             question = Question(units.ptr, instances.log_probs, labels, target)
             found = SEARCHES[search](question, scores, allowed(candidates, asked, units))
-        return pack(asked, instances, log_probs, scores, found, self.class_names)
+            final = verify(replace(question, log_probs=alone) if one_by_one else question, found)
+            answers = Answers(units.ptr, log_probs, found.removed, final)
+            disputed = found.flipped != final.flipped
+        batched = len(asked) > 1 or self.split.task != "graph" or search != "none"
+        if batched and not one_by_one:
+            check_alone(answers, alone, SAMPLE if not start else LATER, seed=start)
+        self._say_disputed(asked, disputed, start)
+        return pack(asked, instances, answers, scores, disputed, target, self.class_names)
+
+    def _say(self, found: Interference, what: str) -> None:
+        log.warning("%s mixes the graphs of a batch (%s): %s run one by one", self.model_name, found, what)
+
+    def _say_disputed(self, asked: list[Asked], disputed: Tensor | None, start: int) -> None:
+        places = [] if disputed is None else disputed.nonzero().flatten().tolist()
+        if places:
+            names = ", ".join(
+                str(start + place if asked[place].index is None else asked[place].index) for place in places
+            )
+            log.warning(
+                "%s says something else in the final run than in the search of %s: no flip is claimed there",
+                self.model_name,
+                names,
+            )
+
+    @property
+    def model_name(self) -> str:
+        return type(self.split.model).__name__
 
     def _unsound(self, log_probs: Tensor, labels: Tensor, target: int | None) -> dict[int, Exception]:
         """The instances for which there is no explanation, and why."""
@@ -260,16 +319,30 @@ class FittedExplainer:
                 errors[place] = GraphError(f"class {target} is what is predicted already: choose another target_class")
         return errors
 
-    def _elsewhere(self, asked: list[Asked], off: Tensor) -> dict[int, Exception]:
+    def _elsewhere(
+        self, asked: list[Asked], instances: Instances, output: Tensor, overall: Overall
+    ) -> dict[int, Exception]:
         """The instances that are not what they are in the whole graph: whatever is found of them may be false."""
+        off = apart(output, overall(asked))
+        places = (off > SAME).nonzero().flatten()
+        if len(places) and instances.max_edges != ALONE:
+            alone = instances.some(places).alone().passes(lambda done: done.output)
+            mixed = apart(alone, overall([asked[place] for place in places.tolist()])) <= SAME
+            if bool(mixed.any()):
+                raise Interference(int(mixed.sum()), len(asked), float(off.max()))
         return {
             place: GraphError(
                 f"{self.split.task} {asked[place].index}: in its {self.hops}-hop computation graph the model says "
                 f"something else than in the whole graph (off by {off[place]:.2g}): it looks farther than it was "
                 f"measured to where it was fitted; fit on this graph, or with hops={self.hops + 1} or more"
             )
-            for place in (off > SAME).nonzero().flatten().tolist()
+            for place in places.tolist()
         }
+
+
+def _check_search(search: str) -> None:
+    if search not in ("none", *SEARCHES):
+        raise RCExplainerError(f"search must be none, prefix or greedy, got {search!r}")
 
 
 class _Unsound(Exception):  # noqa: N818  never leaves this file

@@ -15,14 +15,27 @@ from rcexplainer.gnn.masking import delete_edges
 
 @dataclass(frozen=True, eq=False)
 class Counterfactual:
-    """The graph without some edges, and what the model really predicts for it."""
+    """The graph without some edges, and what the model said last of exactly that graph."""
 
     original: Data
     columns: Tensor  # of its `edge_index` that are deleted
-    prediction: int
+    source: int  # the class predicted with these edges
     probabilities: Tensor  # [C]
-    flipped: bool
-    minimal: bool  # putting back any single removed unit undoes the flip: verified
+    minimal: bool = False  # putting back any single removed unit undoes the flip: verified
+    target: int | None = None  # the class asked for; None: any other
+    disputed: bool = False  # the search saw another answer than the final run: nothing is claimed
+
+    @property
+    def prediction(self) -> int:
+        """The class predicted without these edges."""
+        return int(self.probabilities.argmax())
+
+    @property
+    def flipped(self) -> bool:
+        """Whether the prediction is another one (the class asked for, if one was)."""
+        if self.disputed or bool(self.probabilities.isnan().any()):
+            return False
+        return self.prediction != self.source if self.target is None else self.prediction == self.target
 
     @property
     def removed(self) -> Tensor:
@@ -131,7 +144,8 @@ class Explanation:
             other = self.class_names[found.prediction] if self.class_names else str(found.prediction)
             count = len(self.removed_units)
             changed = f"→ {other} without {count}" if found.flipped else f"still {other} without {count}"
-            parts.append(changed + (" (minimal)" if found.minimal else ""))
+            note = " (minimal)" if found.minimal else " (disputed)" if found.disputed else ""
+            parts.append(changed + note)
         return f"Explanation({', '.join(parts)})"
 
 

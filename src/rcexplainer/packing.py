@@ -6,18 +6,19 @@ from copy import copy
 from torch import Tensor
 from torch_geometric.data import Data
 
-from rcexplainer.core.counterfactual import Found
 from rcexplainer.explanation import Counterfactual, Explanation
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.tasks.questions import Asked
+from rcexplainer.verification import Answers
 
 
 def pack(
     asked: list[Asked],
     instances: Instances,
-    log_probs: Tensor,
+    answers: Answers,
     scores: Tensor,
-    found: Found | None,
+    disputed: Tensor | None,
+    target: int | None,
     class_names: tuple[str, ...],
 ) -> list[Explanation]:
     """Detached results on the CPU, one per instance."""
@@ -25,21 +26,22 @@ def pack(
     sizes = [one.instance.num_edges for one in asked]
     # Copies, not views: whoever keeps one explanation shall not keep what all of them were cut from.
     scores_of = [part.clone() for part in units.to_edges(scores, 0.0).cpu().split(sizes)]
-    probabilities = log_probs.exp().cpu()
+    probabilities = answers.before.exp().cpu()
+    predictions = probabilities.argmax(1).tolist()
     on_cpu = _OnCpu()
     cases: Sequence[Counterfactual | None] = [None] * len(asked)
-    if found is not None:
-        after = instances.log_probs(instances.everything, found.removed).exp().cpu()
-        removed = [mask.nonzero().flatten() for mask in units.to_edges(found.removed, False).cpu().split(sizes)]
-        flipped, minimal = found.flipped.tolist(), found.minimal.tolist()
+    if answers.after is not None and answers.removed is not None and disputed is not None:
+        after, minimal, unclear = answers.after.log_probs.exp().cpu(), answers.after.minimal.tolist(), disputed.tolist()
+        removed = [mask.nonzero().flatten() for mask in units.to_edges(answers.removed, False).cpu().split(sizes)]
         cases = [
             Counterfactual(
                 on_cpu(one.graph),
                 removed[i] if one.edge_ids is None else one.edge_ids[removed[i]],
-                int(after[i].argmax()),
+                predictions[i],
                 after[i],
-                flipped[i],
                 minimal[i],
+                target,
+                unclear[i],
             )
             for i, one in enumerate(asked)
         ]
@@ -47,7 +49,7 @@ def pack(
         Explanation(
             on_cpu(one.graph),
             scores_of[i],
-            int(probabilities[i].argmax()),
+            predictions[i],
             probabilities[i],
             class_names,
             cases[i],

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from torch import Tensor
 
 from rcexplainer.core import counterfactual
-from rcexplainer.core.counterfactual import Found, Question, greedy_search, prefix_search, prune
+from rcexplainer.core.counterfactual import Found, Question, greedy_search, prefix_search, prune, verify
 from rcexplainer.core.segments import ranks
 from tests.core.test_search import Removed, SetFunctions
 
@@ -31,7 +31,9 @@ def ask(size: int, value, search=prefix_search, *, allowed=None, **settings) -> 
     question = Question(torch.tensor([0, size]), Rule(size, value), torch.tensor([0]), **settings)
     usable = torch.ones(size, dtype=torch.bool) if allowed is None else torch.tensor(allowed)
     found = search(question, torch.linspace(1, 0, size), usable)
-    return removed_set(found.removed), bool(found.flipped[0]), bool(found.minimal[0])
+    final = verify(question, found)
+    assert torch.equal(final.flipped, found.flipped)
+    return removed_set(found.removed), bool(final.flipped[0]), bool(final.minimal[0])
 
 
 def removed_set(mask: Tensor) -> Removed:
@@ -116,7 +118,7 @@ def test_greedy_takes_a_copy_that_flips_before_one_that_drops_more() -> None:
     found = greedy_search(question, torch.tensor([0.9, 0.1, 0.1, 0.1]), torch.ones(4, dtype=torch.bool))
     assert removed_set(found.removed) == {3}
     assert found.flipped.item()
-    assert found.minimal.item()
+    assert verify(question, found).minimal.item()
 
 
 def test_among_copies_that_flip_the_largest_drop_decides() -> None:
@@ -149,7 +151,7 @@ def test_towards_a_target_class() -> None:
         for search in (prefix_search, greedy_search):
             found = search(question, torch.linspace(1, 0, 6), everything)
             assert removed_set(found.removed) == expected
-            assert (found.flipped.item(), found.minimal.item()) == (True, True)
+            assert (found.flipped.item(), verify(question, found).minimal.item()) == (True, True)
 
 
 def test_the_target_may_be_what_is_predicted_already() -> None:
@@ -162,10 +164,12 @@ def test_instances_without_units_have_an_empty_answer(search) -> None:
     two_ways = SetFunctions([0, 2, 0], seed=0, width=2)
     question = Question(ptr, two_ways, torch.tensor([0, 1, 0]))
     found = search(question, torch.tensor([0.5, 0.4]), torch.ones(2, dtype=torch.bool))
-    assert found.flipped[[0, 2]].tolist() == found.minimal[[0, 2]].tolist() == [False, False]
+    minimal = verify(question, found).minimal
+    assert found.flipped[[0, 2]].tolist() == minimal[[0, 2]].tolist() == [False, False]
     alone = Question(ptr[:2], SetFunctions([0], seed=0, width=2), torch.tensor([0]))
     found = search(alone, torch.empty(0), torch.empty(0, dtype=torch.bool))
-    assert (found.removed.tolist(), found.flipped.tolist(), found.minimal.tolist()) == ([], [False], [False])
+    minimal = verify(alone, found).minimal
+    assert (found.removed.tolist(), found.flipped.tolist(), minimal.tolist()) == ([], [False], [False])
 
 
 @pytest.mark.parametrize("search", [prefix_search, greedy_search])
@@ -271,12 +275,14 @@ def parts(case) -> list[tuple]:
 
 
 def check(case, found: Found, expected: list[tuple[set[int], bool]]) -> None:
-    model, *_ = case
+    model, question, *_ = case
+    final = verify(question, found)
     assert found.removed.shape == (int(model.ptr[-1]),)
     for instance, (removed, flipped) in enumerate(expected):
         units = model.units(instance)
         assert removed_set(found.removed) & set(units) == removed
-        assert found.flipped[instance].item() == found.minimal[instance].item() == flipped
+        assert found.flipped[instance].item() == final.flipped[instance].item() == flipped
+        assert final.minimal[instance].item() == flipped
 
 
 @given(cases())
@@ -320,6 +326,7 @@ def test_what_is_claimed_was_asked(case) -> None:
         model.asked.clear()
         found = search(question, torch.tensor(scores), torch.tensor(allowed, dtype=torch.bool))
         asked = set(model.asked)
+        final = verify(question, found)
         for instance, (row, ranking, most, source) in enumerate(parts(case)):
             removed = removed_set(found.removed) & set(model.units(instance))
             assert len(removed) <= most
@@ -327,8 +334,8 @@ def test_what_is_claimed_was_asked(case) -> None:
             if found.flipped[instance]:
                 assert (instance, removed) in asked
                 assert is_flip(row(removed), source, question.target)
-            if found.minimal[instance]:
-                assert found.flipped[instance]
+            if final.minimal[instance]:
+                assert final.flipped[instance]
                 assert not any(is_flip(row(removed - {unit}), source, question.target) for unit in removed)
 
 
@@ -340,7 +347,7 @@ def test_prune_leaves_alone_what_is_not_flipped(case) -> None:
     owner = torch.arange(len(question.source)).repeat_interleave(question.ptr.diff())
     found = prune(question, torch.tensor(scores), state, torch.zeros(len(question.source), dtype=torch.bool))
     assert torch.equal(found.removed, state)
-    assert not found.minimal.any()
+    assert not verify(question, found).minimal.any()
     flipped = torch.tensor(
         [
             is_flip(row(set(removed_set(state)) & set(model.units(i))), source, question.target)
@@ -376,3 +383,25 @@ def test_prefixes_of_a_large_instance_are_tried_in_pieces(monkeypatch) -> None:
     assert max(seen) < largest
     owner = torch.tensor([0] * 30 + [1] * 10)
     assert torch.equal(whole.removed, ranks(scores, owner, ptr) < 4)
+
+
+def test_the_last_word_is_not_the_searchs() -> None:
+    """A model that changes its mind after the search: the claim is what it said last."""
+    answers = iter([0.1, 0.9, 0.9])  # flips in the search; then neither without the unit nor with it back
+
+    def log_probs(instances: Tensor, removed: Tensor) -> Tensor:
+        p = torch.tensor([next(answers) for _ in instances])
+        return torch.stack([p, 1 - p], 1).log()
+
+    found = Found(torch.tensor([True, False]), torch.tensor([True]))
+    question = Question(torch.tensor([0, 2]), log_probs, torch.tensor([0]))
+    assert question.flips(log_probs(torch.tensor([0]), found.removed), torch.tensor([0])).item()
+    final = verify(question, found)
+    assert (final.flipped.tolist(), final.minimal.tolist()) == ([False], [False])
+
+
+def test_a_unit_that_can_be_put_back_is_seen() -> None:
+    question = Question(torch.tensor([0, 3]), Rule(3, lambda removed: 0.2 if 1 in removed else 0.8), torch.tensor([0]))
+    for removed, minimal in (([True, True, False], False), ([False, True, False], True)):
+        final = verify(question, Found(torch.tensor(removed), torch.tensor([True])))
+        assert (final.flipped.tolist(), final.minimal.tolist()) == ([True], [minimal])

@@ -41,9 +41,8 @@ def explained(removed: list[int], scores: list[float], minimal: bool = True) -> 
     unit = torch.tensor([0, 0, 1, 1, 2, 2])
     gone = torch.isin(unit, torch.tensor(removed))
     flipped = 1 in removed
-    case = Counterfactual(
-        graph, gone.nonzero().flatten(), 0 if flipped else 1, torch.tensor([0.5, 0.5]), flipped, minimal
-    )
+    after = torch.tensor([0.6, 0.4] if flipped else [0.4, 0.6])
+    case = Counterfactual(graph, gone.nonzero().flatten(), 1, after, minimal)
     return Explanation(graph, torch.tensor(scores)[unit], 1, torch.tensor([0.02, 0.98]), (), case)
 
 

@@ -6,7 +6,7 @@ from torch_geometric.data import Batch, Data
 
 from rcexplainer.core.units import find_units
 from rcexplainer.gnn import split_model
-from rcexplainer.gnn.instances import Instances, node_inputs, single_effects
+from rcexplainer.gnn.instances import MAX_EDGES, Instances, node_inputs, single_effects
 from rcexplainer.gnn.masking import delete_edges
 from tests.gnn import zoo
 from tests.gnn.graphs import make_graphs
@@ -28,9 +28,9 @@ def odd_graphs() -> list[Data]:
     return [directed, bare(3, []), looped, double, bare(2, [[0, 0], [1, 1]]), isolated, bare(1, []), bare(2, [[1, 0]])]
 
 
-def instances_of(graphs: list[Data], model_class: type = zoo.GATEdgeAttr) -> Instances:
+def instances_of(graphs: list[Data], max_edges: int = MAX_EDGES, model_class: type = zoo.GATEdgeAttr) -> Instances:
     torch.manual_seed(1)
-    return Instances(split_model(model_class(), make_graphs(6)), graphs)
+    return Instances(split_model(model_class(), make_graphs(6)), graphs, max_edges)
 
 
 @pytest.mark.parametrize("ids", [[0], [1], [4, 1, 1, 3], [7, 6, 5, 4, 3, 2, 1, 0], [2, 2]])
@@ -61,7 +61,7 @@ def test_all_instances_and_some() -> None:
 @pytest.mark.parametrize("model_class", [zoo.GATEdgeAttr, zoo.GCNLinear, zoo.SAGE, zoo.GINDeepHead])
 def test_without_is_the_model_on_each_graph_with_its_edges_deleted(model_class: type) -> None:
     graphs = [*odd_graphs(), *make_graphs(3, seed=9)]
-    instances = instances_of(graphs, model_class)
+    instances = instances_of(graphs, model_class=model_class)
     ids = torch.tensor([9, 0, 3, 0, 2, 5, 1, 4, 8, 6, 7, 3])
     sizes = instances.units.counts[ids].tolist()
     removed = torch.rand(sum(sizes), generator=torch.Generator().manual_seed(0)) < 0.4
@@ -93,9 +93,9 @@ def test_nothing_removed_is_the_model_itself_and_no_copies_are_no_rows() -> None
 
 @pytest.mark.parametrize("max_edges", [1, 7, 40, 10**6])
 def test_chunks_cover_everything_in_order(max_edges: int) -> None:
-    instances = instances_of([*odd_graphs(), *make_graphs(5)])
+    instances = instances_of([*odd_graphs(), *make_graphs(5)], max_edges)
     ids = torch.tensor([0, 1, 2, 3, 12, 11, 10, 9, 8, 7, 6, 5, 4, 0, 0])
-    chunks = instances.chunks(ids, max_edges)
+    chunks = instances.chunks(ids)
     assert torch.equal(torch.cat(chunks), ids)
     assert all(len(chunk) for chunk in chunks)
     if max_edges == 10**6:
@@ -105,26 +105,26 @@ def test_chunks_cover_everything_in_order(max_edges: int) -> None:
 
 def test_chunks_hold_about_as_many_edges_as_asked() -> None:
     graphs = make_graphs(6)
-    instances = instances_of(graphs)
     sizes = [graph.num_edges for graph in graphs]
     for max_edges in (10, max(sizes), sum(sizes[:2]) + 1, 3 * max(sizes)):
-        for chunk in instances.chunks(torch.arange(6), max_edges):
+        for chunk in instances_of(graphs, max_edges).chunks(torch.arange(6)):
             assert sum(sizes[place] for place in chunk.tolist()[:-1]) < max_edges
 
 
-def test_small_pieces_give_the_same_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_pieces_give_the_same_answer() -> None:
     instances = instances_of(odd_graphs())
     ids = torch.tensor([0, 3, 2, 2, 7, 1])
     removed = torch.rand(int(instances.units.counts[ids].sum()), generator=torch.Generator().manual_seed(3)) < 0.5
     whole = instances.log_probs(ids, removed)
-    plain = instances.chunks
-    monkeypatch.setattr(instances, "chunks", lambda ids: plain(ids, 5))
-    torch.testing.assert_close(instances.log_probs(ids, removed), whole)
+    for pieces in (instances_of(odd_graphs(), 5), instances.alone()):
+        torch.testing.assert_close(pieces.log_probs(ids, removed), whole)
+    assert [len(piece) for piece in instances.alone().chunks(ids)] == [1] * len(ids)
+    assert len(instances.chunks(ids)) == 1
 
 
 def test_what_the_mask_network_reads() -> None:
     graphs = make_graphs(3)
-    split = instances_of(graphs, zoo.GCNLinear).split
+    split = instances_of(graphs, model_class=zoo.GCNLinear).split
     batch = Batch.from_data_list(graphs)
     done = split.run(batch)
     assert torch.equal(node_inputs(done, batch, "last"), done.layers[-1])
@@ -139,7 +139,7 @@ def test_what_the_mask_network_reads() -> None:
 def test_towards_a_class_a_unit_does_what_it_gains_for_it() -> None:
     """What is lost to a third class does not count; towards any class (the predicted one itself) it does."""
     graphs = make_graphs(3, seed=4)
-    instances = instances_of(graphs, zoo.GCNLinear)
+    instances = instances_of(graphs, model_class=zoo.GCNLinear)
     nothing = torch.zeros(len(instances.units), dtype=torch.bool)
     before = instances.log_probs(instances.everything, nothing).exp()
     label = before.argmax(1)

@@ -17,7 +17,8 @@ def path(removed: int | None, flipped: bool = True, minimal: bool = False) -> Ex
     found = None
     if removed is not None:
         columns = torch.cat([torch.arange(removed), 10 + torch.arange(removed)])
-        found = Counterfactual(graph, columns, int(not flipped), torch.tensor([0.5, 0.5]), flipped, minimal)
+        after = torch.tensor([0.6, 0.4] if flipped else [0.4, 0.6])
+        found = Counterfactual(graph, columns, 1, after, minimal)
     return Explanation(graph, torch.zeros(20), 1, torch.tensor([0.1, 0.9]), (), found)
 
 

@@ -82,7 +82,7 @@ def test_of_a_node_the_computation_graph_is_drawn_with_a_ring_around_it(axes) ->
     whole = Data(edge_index=torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]]), num_nodes=4)
     part = Data(edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), num_nodes=3, root_index=torch.tensor([2]))
     ids = torch.tensor([2, 3, 4, 5])  # the nodes 1, 2, 3 of the whole graph, asked about node 3
-    case = Counterfactual(whole, torch.tensor([4, 5]), 1, torch.tensor([0.2, 0.8]), True, True)
+    case = Counterfactual(whole, torch.tensor([4, 5]), 0, torch.tensor([0.2, 0.8]), True)
     half = torch.full((4,), 0.5)
     one = Explanation(whole, half, 0, torch.tensor([0.9, 0.1]), (), case, 3, part, ids)
     places = draw_explanation(axes, one)
@@ -116,7 +116,7 @@ def example(own: int, other: int, flipped: bool = True) -> Explanation:
     graph.edge_motif_id = torch.tensor([0, 0, 0, -1] * 2 + [-1])
     before, after = torch.zeros(2), torch.zeros(2)
     before[own], before[other], after[own], after[other] = 0.9, 0.1, 0.25, 0.75
-    case = Counterfactual(graph, torch.tensor([0, 4]), other if flipped else own, after, flipped, True)
+    case = Counterfactual(graph, torch.tensor([0, 4]), own if flipped else other, after, flipped)
     return Explanation(graph, torch.rand(9, generator=torch.Generator().manual_seed(0)), own, before, (), case)
 
 

@@ -7,7 +7,10 @@
     prune    units are put back as long as the prediction stays flipped; what is left is minimal: putting back
              any single one undoes the flip
 
-If nothing flips, `flipped` is False and the removal with the largest drop is returned.
+    verify   the last word: the model on the graph without these units, and with each of them put back. What is
+             claimed follows from this run alone, whatever the search has seen before
+
+If nothing flips, the removal with the largest drop is returned.
 """
 
 from dataclasses import dataclass
@@ -55,8 +58,30 @@ class Found:
     """The answer for all instances."""
 
     removed: Tensor  # [units]
+    flipped: Tensor  # [n], as the search has seen it: a claim is made by `verify` alone
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What the model says of the graphs without the units found, and what follows from it."""
+
+    log_probs: Tensor  # [n, C]
     flipped: Tensor  # [n]
-    minimal: Tensor  # [n]
+    minimal: Tensor  # [n]: flipped, and not flipped any more with any single unit put back
+
+
+def verify(question: Question, found: Found) -> Verified:
+    """One run for all copies: every instance without its units, and each that flipped in the search with each of its
+    units put back. An instance whose units were not put back one by one is not minimal, whatever this run says."""
+    everyone = torch.arange(len(question.source), device=found.removed.device)
+    units = (found.removed & found.flipped[owners(question.ptr)]).nonzero().squeeze(1)
+    instance, put_back = toggle_each(question.ptr, found.removed, units)
+    log_probs = question.log_probs(torch.cat([everyone, instance]), torch.cat([found.removed, put_back]))
+    turned = question.flips(log_probs, torch.cat([everyone, instance]))
+    flipped, still = turned[: len(everyone)], turned[len(everyone) :]
+    needless = torch.zeros_like(flipped)
+    needless[instance[still]] = True
+    return Verified(log_probs[: len(everyone)], flipped, flipped & found.flipped & ~needless)
 
 
 def prefix_search(question: Question, scores: Tensor, allowed: Tensor) -> Found:
@@ -77,7 +102,7 @@ def greedy_search(question: Question, scores: Tensor, allowed: Tensor) -> Found:
     anew = prune(question, scores, *_greedy_from(question, options, steps, nothing, torch.zeros_like(flipped)))
     better = anew.flipped & (~found.flipped | (_sizes(question, anew.removed) < sizes))
     removed = torch.where(better[owners(question.ptr)], anew.removed, found.removed)
-    return Found(removed, found.flipped | better, found.minimal | better)
+    return Found(removed, found.flipped | better)
 
 
 def _sizes(question: Question, state: Tensor) -> Tensor:
@@ -166,7 +191,7 @@ def prune(question: Question, scores: Tensor, state: Tensor, flipped: Tensor) ->
         again[again.clone()] &= still[least[again]]
         state[units[least[again]]] = False
         undecided = again  # an instance none of whose units can be put back is minimal
-    return Found(state, flipped, flipped.clone())
+    return Found(state, flipped)
 
 
 def _put_back_blocks(question: Question, scores: Tensor, state: Tensor, flipped: Tensor) -> Tensor:

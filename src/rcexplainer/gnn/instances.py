@@ -4,6 +4,7 @@ Deleted means deleted: a copy is a graph whose edges are really absent; soft mas
 """
 
 from collections.abc import Callable, Sequence
+from copy import copy
 
 import torch
 from torch import Tensor, nn
@@ -18,13 +19,17 @@ from rcexplainer.gnn.split import Pass, SplitModel
 
 # Edges in one run of the model: enough to keep it busy, little enough to fit anywhere.
 MAX_EDGES = 1 << 18
+ALONE = 1  # the same where every graph is run alone
 
 
 class Instances:
-    """Graphs with their units. `instances[ids]` is the batch of these graphs and the units in it."""
+    """Graphs with their units. `instances[ids]` is the batch of these graphs and the units in it.
 
-    def __init__(self, split: SplitModel, graphs: Sequence[Data]) -> None:
-        self.split, self.graphs = split, graphs
+    `max_edges`: how many are run at once, fewer than that and those of one graph; `ALONE`: one graph at a time.
+    """
+
+    def __init__(self, split: SplitModel, graphs: Sequence[Data], max_edges: int = MAX_EDGES) -> None:
+        self.split, self.graphs, self.max_edges = split, graphs, max_edges
         self.store = GraphStore(graphs, split.device)  # results are on the CPU; their graphs go where the model is
         whole = self.store[torch.arange(len(graphs))]
         nodes, fixed = int(whole.num_nodes or 0), whole.get("edge_fixed")
@@ -57,9 +62,15 @@ class Instances:
         """These instances alone."""
         return Instances(self.split, [self.graphs[place] for place in ids.tolist()])
 
-    def chunks(self, ids: Tensor, max_edges: int = MAX_EDGES) -> list[Tensor]:
-        """`ids` in pieces of about so many edges: fewer than that and those of one graph."""
-        return split_by_cost(ids, self._edge_ptr.diff()[ids.to(self._edge_ptr.device)].clamp_min(1), max_edges)
+    def alone(self) -> "Instances":
+        """The same instances, each in a run of its own."""
+        other = copy(self)
+        other.max_edges = ALONE
+        return other
+
+    def chunks(self, ids: Tensor) -> list[Tensor]:
+        """`ids` in pieces that are run at once."""
+        return split_by_cost(ids, self._edge_ptr.diff()[ids.to(self._edge_ptr.device)].clamp_min(1), self.max_edges)
 
     @torch.no_grad()
     def passes(self, read: Callable[[Pass], Tensor]) -> Tensor:

@@ -98,19 +98,44 @@ def _check_output(trial: Trial) -> None:
         )
 
 
-def check_alone(trial: Trial, count: int = 4) -> None:
-    """A model that says something else of a graph alone than in a batch mixes graphs: nothing could be said of one."""
-    for place, graph in list(enumerate(trial.probe.to_data_list()))[:count]:
-        try:
-            found = first_fitting(trial.forward(trial.model, Batch.from_data_list([graph]), None), 1, trial.name)
-        except Exception:  # noqa: BLE001  a model that needs several graphs at a time says so when it is given one
-            return
-        if (difference := _difference(found, trial.reference[place : place + 1])) > SAME:
-            raise SplitError(
-                f"{trial.name} mixes the graphs of a batch: of a graph alone it says something else than of the same "
-                f"graph in a batch (off by {difference:.3g}); normalisation over a graph (GraphNorm, LayerNorm, "
-                "PairNorm) needs to be told which node is whose: pass it `batch`"
-            )
+def check_alone(trial: Trial, count: int = 16) -> None:
+    """Refuse a model whose answer about a graph depends on the rest of its batch, or on what it was asked before.
+
+    Every graph is tried as it is and without a random half of its edges, together in one batch, then alone twice: in
+    this order and in the reverse one. Copies of one graph with other edges gone are what a search runs side by side.
+    """
+    graphs = trial.probe.to_data_list()
+    graphs = [graphs[place % len(graphs)] for place in range(max(count, len(graphs)))]
+    both = [*graphs, *(_fewer_edges(graph, seed) for seed, graph in enumerate(graphs))]
+    batch = Batch.from_data_list(both)
+    together = first_fitting(
+        _attempt(trial.name, lambda: trial.forward(trial.model, batch, None), "on graphs with fewer edges"),
+        len(both),
+        trial.name,
+    )
+    alone = torch.cat([_alone(trial, graph) for graph in both])
+    again = torch.cat([_alone(trial, graph) for graph in reversed(both)]).flip(0)
+    if (difference := _difference(again, alone)) > SAME:
+        raise SplitError(
+            f"{trial.name} answers differently when it is asked twice about the same graph (off by {difference:.3g}): "
+            "it is random in evaluation mode, or keeps something from one call to the next"
+        )
+    if (difference := _difference(together, alone)) > SAME:
+        raise SplitError(
+            f"{trial.name} mixes the graphs of a batch: of a graph alone it says something else than of the same "
+            f"graph in a batch (off by {difference:.3g}); normalisation over a graph (GraphNorm, LayerNorm, "
+            "PairNorm) needs to be told which node is whose: pass it `batch`"
+        )
+
+
+def _fewer_edges(graph: Data, seed: int) -> Data:
+    return delete_edges(graph, random_pairs(graph.edge_index, int(graph.num_nodes or 0), 0.5, seed))
+
+
+def _alone(trial: Trial, graph: Data) -> Tensor:
+    batch = Batch.from_data_list([graph])
+    run = _attempt(trial.name, lambda: trial.forward(trial.model, batch, None), "on a graph alone")
+    return first_fitting(run, 1, trial.name)
 
 
 def _difference(one: Tensor, other: Tensor) -> float:

@@ -10,7 +10,7 @@ surrounding graphs in which every instance is seen, for boundaries and regions
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from numbers import Integral
 
@@ -18,13 +18,18 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
+from rcexplainer.core.search import Evaluate
 from rcexplainer.errors import GraphError, RCExplainerError
 from rcexplainer.gnn.calling import Task
+from rcexplainer.gnn.instances import Instances
+from rcexplainer.gnn.masking import delete_edges
 from rcexplainer.gnn.split import SplitModel
 from rcexplainer.graphs import check_graph
+from rcexplainer.tasks.interference import COPIES, check_interference
 from rcexplainer.tasks.questions import (
     Asked,
     Index,
+    Pair,
     Questions,
     named_nodes,
     named_pairs,
@@ -32,7 +37,7 @@ from rcexplainer.tasks.questions import (
     wrong_nodes,
     wrong_pairs,
 )
-from rcexplainer.tasks.receptive import probe_nodes, receptive_hops
+from rcexplainer.tasks.receptive import apart, probe_nodes, receptive_hops
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +67,11 @@ class Subject(ABC):
     def overall(self, split: SplitModel, graph: Data) -> Callable[[list[Asked]], Tensor] | None:
         """Instances of this graph → output [n, C]; None where instances are graphs themselves."""
         return None
+
+    def alone(self, asked: Sequence[Asked], instances: Instances) -> Evaluate:
+        """(positions [v], units removed) → log p [v, C]: these instances where they really are, each in a run of its
+        own, with nothing beside it."""
+        return instances.alone().log_probs
 
     @abstractmethod
     def surrounding(self, graphs: list[Data], index: Index | None, seed: int) -> list[Data]: ...
@@ -121,6 +131,40 @@ class _Within(Subject):
     def wrong(self, roots: Tensor, graph: Data) -> dict[int, GraphError]:
         """What is wrong with single ones of them, by their places."""
 
+    @abstractmethod
+    def read(self, split: SplitModel, graph: Data, index: int | Pair) -> Tensor:
+        """The model's output [1, C] for one instance of a whole graph."""
+
+    def alone(self, asked: Sequence[Asked], instances: Instances) -> Evaluate:
+        """In the whole graph, from which the edges are really gone."""
+        split = instances.split
+
+        @torch.no_grad()
+        def log_probs(ids: Tensor, removed: Tensor) -> Tensor:
+            rows: list[Tensor] = []
+            start = 0
+            for place in ids.tolist():
+                one, (_, units) = asked[place], instances[ids.new_tensor([place])]
+                gone = units.to_edges(removed[start : start + len(units)], False)
+                start += len(units)
+                assert one.edge_ids is not None  # an instance within a graph
+                assert one.index is not None
+                columns = torch.zeros(one.graph.num_edges, dtype=torch.bool)
+                columns[one.edge_ids[gone.cpu()]] = True
+                left = delete_edges(one.graph, columns.to(gone.device))
+                rows.append(self.read(split, left, one.index))
+            return split.log_probs(torch.cat(rows))
+
+        return log_probs
+
+    def measured(self, split: SplitModel, graph: Data, roots: Tensor, wanted: Tensor, given: int | None) -> int:
+        """The hops, and the check that computation graphs that far can be run side by side."""
+        hops = receptive_hops(split, graph, roots, wanted, given)
+        asked = list(Questions(graph, hops)(roots[:COPIES]))
+        instances = Instances(split, [one.instance for one in asked])
+        check_interference(instances, self.alone(asked, instances), apart)
+        return hops
+
     def asked(
         self, graphs: Iterable[Data | Exception], index: Index | None, hops: int, check: Check
     ) -> Iterator[Asked | Exception]:
@@ -165,7 +209,10 @@ class NodeSubject(_Within):
     def hops(self, split: SplitModel, shown: list[Data], given: int | None = None) -> int:
         graph = self._whole(shown)
         nodes = probe_nodes(graph)
-        return receptive_hops(split, graph, nodes, split.run(graph).output[nodes], given)
+        return self.measured(split, graph, nodes, split.run(graph).output[nodes], given)
+
+    def read(self, split: SplitModel, graph: Data, index: int | Pair) -> Tensor:
+        return split.run(graph).output[[index]]
 
     def overall(self, split: SplitModel, graph: Data) -> Callable[[list[Asked]], Tensor]:
         output = split.run(graph).output
@@ -199,7 +246,10 @@ class LinkSubject(_Within):
         graph = self._whole(shown)
         nodes = probe_nodes(graph)
         pairs = torch.cat([graph.edge_label_index.t(), torch.stack([nodes[:-1], nodes[1:]], 1)])
-        return receptive_hops(split, graph, pairs, split.run(with_pairs(graph, pairs)).output, given)
+        return self.measured(split, graph, pairs, split.run(with_pairs(graph, pairs)).output, given)
+
+    def read(self, split: SplitModel, graph: Data, index: int | Pair) -> Tensor:
+        return split.run(with_pairs(graph, torch.tensor([index]))).output
 
     def overall(self, split: SplitModel, graph: Data) -> Callable[[list[Asked]], Tensor]:
         return lambda asked: split.run(with_pairs(graph, torch.tensor([one.index for one in asked]))).output
