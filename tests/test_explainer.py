@@ -11,12 +11,13 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.loader import DataLoader
 
 import rcexplainer as rc
-from rcexplainer import explaining, streaming
 from rcexplainer.config import RCConfig, make_config
 from rcexplainer.errors import ExplainError, GraphError, RCExplainerError, SplitError
 from rcexplainer.explainer import FittedRCExplainer, RCExplainer
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn import GNN, TrainConfig, delete_edges, gnn_config, split_model, train_gnn
+from rcexplainer.method import explaining_ as explaining
+from rcexplainer.method import inputs as streaming
 from tests.gnn import zoo
 from tests.gnn.graphs import make_graphs, state_of
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rcexplainer.config import RCConfig
     from rcexplainer.explainer import RCExplainer
     from rcexplainer.explanation import Counterfactual, Explanation, Failure
-    from rcexplainer.fitted import FittedRCExplainer, load
+    from rcexplainer.fit.fitted_ import FittedRCExplainer, load
 
 __version__ = "0.1.0"
 
@@ -26,11 +26,11 @@ PARTS = ("baselines", "datasets", "errors", "gnn", "integrations", "metrics")
 NAMES = {
     "RCConfig": "config",
     "RCExplainer": "explainer",
-    "FittedRCExplainer": "fitted",
+    "FittedRCExplainer": "fit.fitted_",
     "Explanation": "explanation",
     "Counterfactual": "explanation",
     "Failure": "explanation",
-    "load": "fitted",
+    "load": "fit.fitted_",
 }
 __all__ = [
     "Counterfactual",

@@ -22,21 +22,21 @@ from rcexplainer.core.objectives import Objective
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.sampling import say_if_smooth
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.fitted import MEANS, FittedRCExplainer, MaskScores
-from rcexplainer.fitting import Trained, find_regions, make_objective, margins_of, safer, train_network
-from rcexplainer.gnn.calling import Forward, Task
+from rcexplainer.fit.data import Known, Lesson, Seen, hold_out
+from rcexplainer.fit.fitted_ import MEANS, FittedRCExplainer, MaskScores
+from rcexplainer.fit.restarts import kept, starts
+from rcexplainer.fit.step import Taught
+from rcexplainer.fit.train import Trained, find_regions, make_objective, margins_of, safer, train_network
+from rcexplainer.gnn.forward import Forward, Task
+from rcexplainer.gnn.graph_checks import Graphs, Kind, check_graph, list_graphs
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.outputs import OutputKind
 from rcexplainer.gnn.split import SplitModel, split_model
-from rcexplainer.gnn.training import usable_device
-from rcexplainer.graphs import Graphs, Kind, check_graph, list_graphs
-from rcexplainer.known import Known, Lesson, Seen, hold_out
-from rcexplainer.recognising import fingerprint, probe_graphs
-from rcexplainer.restarting import kept, starts
-from rcexplainer.resuming import FitFile, digest
-from rcexplainer.tasks.questions import Index
-from rcexplainer.tasks.subjects import SUBJECTS
-from rcexplainer.taught import Taught
+from rcexplainer.gnn.trainer import usable_device
+from rcexplainer.saving.checkpoint import FitFile, digest
+from rcexplainer.saving.fingerprint import fingerprint, probe_graphs
+from rcexplainer.tasks.computation_graph import Index
+from rcexplainer.tasks.registry import SUBJECTS
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ import torch
 
 from rcexplainer.baselines import CF2
 from rcexplainer.baselines.cf2 import lead
-from rcexplainer.baselines.soft import SoftBatch
+from rcexplainer.baselines.soft_masks import SoftBatch
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn import GNN, GNNConfig, split_model
 from rcexplainer.gnn.instances import Instances

@@ -8,7 +8,7 @@ import torch
 
 from rcexplainer.baselines import CFGNNExplainer
 from rcexplainer.baselines.cfgnnexplainer import flipped
-from rcexplainer.baselines.soft import SoftBatch
+from rcexplainer.baselines.soft_masks import SoftBatch
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn import delete_edges, split_model
 from rcexplainer.gnn.instances import Instances

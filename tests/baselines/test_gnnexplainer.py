@@ -7,7 +7,7 @@ from torch_geometric.data import Batch
 
 from rcexplainer.baselines import GNNExplainer
 from rcexplainer.baselines.gnnexplainer import PYG
-from rcexplainer.baselines.soft import SoftBatch, edges_of, size_and_entropy
+from rcexplainer.baselines.soft_masks import SoftBatch, edges_of, size_and_entropy
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn import GNN, GNNConfig, split_model
 from rcexplainer.gnn.instances import Instances

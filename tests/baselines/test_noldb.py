@@ -74,7 +74,7 @@ def test_its_loss_moves_the_network_without_a_search_or_a_boundary(monkeypatch) 
     def never(*args: object, **kwargs: object) -> None:
         raise AssertionError("the search was made")
 
-    monkeypatch.setattr("rcexplainer.known.Known.teach", never)
+    monkeypatch.setattr("rcexplainer.fit.data.Known.teach", never)
     fitted = fit(model, training, epochs=6)
     assert list(fitted.history[0].terms) == ["same", "opposite", "sparse", "discrete"]
     assert min(epoch.val for epoch in fitted.history[1:]) < fitted.history[0].val

@@ -8,12 +8,12 @@ import torch_geometric.explain as pyg
 
 from rcexplainer.baselines import PGExplainer
 from rcexplainer.baselines.pg_gates import PYG, PGSettings, gate_net, mean_loss, unit_inputs, unit_logits
-from rcexplainer.baselines.soft import SoftBatch
+from rcexplainer.baselines.soft_masks import SoftBatch
 from rcexplainer.errors import CheckpointError, RCExplainerError
-from rcexplainer.files import write_tensors
 from rcexplainer.gnn import GNN, GNNConfig, split_model
+from rcexplainer.gnn.graph_checks import as_graphs
 from rcexplainer.gnn.instances import Instances
-from rcexplainer.graphs import as_graphs
+from rcexplainer.saving.files import write_tensors
 from tests.gnn.graphs import make_graphs
 from tests.gnn.zoo import FEATURES
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from rcexplainer.baselines import Random
-from rcexplainer.baselines.hiding import cut_off
+from rcexplainer.baselines.node_masks import cut_off
 from rcexplainer.baselines.search_tree import SearchTree, State
 from rcexplainer.baselines.subgraphx import Game, SubgraphX, node_scores, orders
 from rcexplainer.errors import RCExplainerError

@@ -18,8 +18,8 @@ from rcexplainer.core.objectives import (
     stay_put,
     together,
 )
+from rcexplainer.core.plackett_luce import effect_loss, order_loss
 from rcexplainer.core.stability import Copied, stability_loss
-from rcexplainer.core.teacher import effect_loss, order_loss
 
 PTR, OWNER = torch.tensor([0, 2, 5]), torch.tensor([0, 0, 1, 1, 1])
 CLEAN = torch.tensor([[1.0, 2.0], [0.5, math.inf]])

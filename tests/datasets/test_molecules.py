@@ -13,7 +13,7 @@ from rcexplainer.datasets import GraphDataset, load
 from rcexplainer.datasets.fragments import ATOM_NAMES, BOND_NAMES, to_data
 from rcexplainer.datasets.molecules import from_rdkit, nitro, to_rdkit
 from rcexplainer.errors import DatasetError, GraphError, MissingExtraError
-from rcexplainer.graphs import as_graphs
+from rcexplainer.gnn.graph_checks import as_graphs
 
 GOOD = "smiles,label\nCCO,0\nc1ccccc1,1\nc1cc[nH]c1,1\nCC(=O)O,0\n"
 

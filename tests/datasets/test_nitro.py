@@ -16,7 +16,7 @@ from rcexplainer.datasets.fragments import ATOM_NAMES, BOND_NAMES, fingerprint, 
 from rcexplainer.datasets.molecules import from_rdkit, to_rdkit
 from rcexplainer.datasets.nitro import AROMATIC_RINGS, GROUPS, LINKERS, SATURATED_RINGS, nitro
 from rcexplainer.errors import DatasetError
-from rcexplainer.graphs import as_graphs
+from rcexplainer.gnn.graph_checks import as_graphs
 
 # The rule once more, in words of a chemist; the first two atoms are the bond to the ring.
 TOXIC = {"nitro": "a-[N+](=O)[O-]", "amino": "a-[NX3;H2;+0]"}

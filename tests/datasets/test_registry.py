@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rcexplainer.datasets import GraphDataset, load, names, stratified_split
 from rcexplainer.errors import DatasetError
-from rcexplainer.graphs import as_graphs
+from rcexplainer.gnn.graph_checks import as_graphs
 
 BUILT_IN = [name for name in names() if name not in ("mutagenicity", "nci1")]
 

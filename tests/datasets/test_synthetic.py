@@ -17,7 +17,7 @@ from torch_geometric.data import Data
 from rcexplainer.datasets import GraphDataset, load
 from rcexplainer.datasets.motifs import HOUSE, Motif, attach, bare, clique, cycle, grid, link, link_at_random
 from rcexplainer.errors import DatasetError
-from rcexplainer.graphs import as_graphs
+from rcexplainer.gnn.graph_checks import as_graphs
 
 # name: motif, number of motifs, nodes, fewest and most undirected edges, class sizes
 NODE_SETS = {

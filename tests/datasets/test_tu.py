@@ -16,7 +16,7 @@ from torch_geometric.datasets import TUDataset
 
 from rcexplainer.datasets import GraphDataset, load, tu
 from rcexplainer.errors import DatasetError
-from rcexplainer.graphs import check_graphs
+from rcexplainer.gnn.graph_checks import check_graphs
 
 Files = dict[str, list[str]]
 

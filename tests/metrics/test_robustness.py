@@ -9,14 +9,14 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
-from rcexplainer import streaming
 from rcexplainer.errors import GraphError, RCExplainerError
-from rcexplainer.explaining import FittedExplainer
 from rcexplainer.explanation import Counterfactual, Explanation, Failure
+from rcexplainer.gnn.graph_checks import Kind
 from rcexplainer.gnn.split import split_model
-from rcexplainer.graphs import Kind
+from rcexplainer.method import inputs as streaming
+from rcexplainer.method.explaining_ import FittedExplainer
 from rcexplainer.metrics import Robustness, perturb, robustness
-from rcexplainer.metrics.noise import feature_rows
+from rcexplainer.metrics.perturbation import feature_rows
 from rcexplainer.metrics.robustness import edge_auc, jaccard, node_accuracy
 from tests.metrics.test_metrics import ByNumberOfEdges
 

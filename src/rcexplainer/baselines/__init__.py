@@ -3,14 +3,14 @@
 from rcexplainer.baselines.attention import Attention
 from rcexplainer.baselines.cf2 import CF2
 from rcexplainer.baselines.cfgnnexplainer import CFGNNExplainer
+from rcexplainer.baselines.deletion import GreedyDeletion, Occlusion, Random
 from rcexplainer.baselines.gnnexplainer import GNNExplainer
 from rcexplainer.baselines.gradients import GradCAM, Gradient, IntegratedGradients
-from rcexplainer.baselines.method import Method
 from rcexplainer.baselines.noldb import NoLDB
 from rcexplainer.baselines.pgexplainer import PGExplainer
 from rcexplainer.baselines.pgmexplainer import PGMExplainer
-from rcexplainer.baselines.searching import GreedyDeletion, Occlusion, Random
 from rcexplainer.baselines.subgraphx import SubgraphX
+from rcexplainer.method.method_ import Method
 
 __all__ = [
     "CF2",

@@ -15,12 +15,12 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn import MessagePassing
 
-from rcexplainer.baselines.method import Method, Scores
-from rcexplainer.baselines.soft import SoftBatch, in_batches
+from rcexplainer.baselines.soft_masks import SoftBatch, in_batches
 from rcexplainer.core.units import Units
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.split import SplitModel
+from rcexplainer.method.method_ import Method, Scores
 
 
 class Attention(Method):

@@ -18,10 +18,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from rcexplainer.baselines.method import Method
-from rcexplainer.baselines.soft import SoftBatch, in_batches
+from rcexplainer.baselines.soft_masks import SoftBatch, in_batches
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.instances import Instances
+from rcexplainer.method.method_ import Method
 
 
 class CF2(Method):

@@ -19,11 +19,11 @@ flip 100 % and 43 %, with 1.3 and 1.7 units. That rate falls to 0 over the steps
 import torch
 from torch import Tensor
 
-from rcexplainer.baselines.method import Method
-from rcexplainer.baselines.soft import SoftBatch, in_batches
+from rcexplainer.baselines.soft_masks import SoftBatch, in_batches
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.masking import delete_edges
+from rcexplainer.method.method_ import Method
 
 
 class CFGNNExplainer(Method):

@@ -17,10 +17,10 @@ import torch
 from torch import Tensor
 
 from rcexplainer.baselines.chance import generators
-from rcexplainer.baselines.method import Method
-from rcexplainer.baselines.soft import SoftBatch, edges_of, in_batches, size_and_entropy
+from rcexplainer.baselines.soft_masks import SoftBatch, edges_of, in_batches, size_and_entropy
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.instances import Instances
+from rcexplainer.method.method_ import Method
 
 PYG = {"start": 0.0, "lr": 0.01, "edge_size": 0.005}
 

@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 from torch_geometric.utils import scatter
 
-from rcexplainer.baselines.method import Method
-from rcexplainer.baselines.soft import SoftBatch, in_batches, squash
+from rcexplainer.baselines.soft_masks import SoftBatch, in_batches, squash
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.instances import Instances
+from rcexplainer.method.method_ import Method
 
 
 def slope(soft: SoftBatch, weight: float) -> Tensor:

@@ -14,8 +14,8 @@ from rcexplainer.config import RCConfig
 from rcexplainer.core.objectives import Objective, lose_confidence
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explainer import RCExplainer
-from rcexplainer.fitting import make_masks
-from rcexplainer.gnn.calling import Task
+from rcexplainer.fit.train import make_masks
+from rcexplainer.gnn.forward import Task
 
 
 class NoLDB(RCExplainer):

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from rcexplainer.baselines.soft import SoftBatch, edges_of, size_and_entropy
+from rcexplainer.baselines.soft_masks import SoftBatch, edges_of, size_and_entropy
 from rcexplainer.core.gates import uniform
 from rcexplainer.core.objectives import Terms
 from rcexplainer.errors import RCExplainerError

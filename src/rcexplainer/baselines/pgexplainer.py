@@ -20,20 +20,20 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 from tqdm.auto import tqdm
 
-from rcexplainer.baselines.method import Method
 from rcexplainer.baselines.pg_gates import PGSettings, gate_net, mean_loss, unit_inputs, unit_logits
-from rcexplainer.baselines.soft import SoftBatch, in_batches, squash
-from rcexplainer.core.named import named, part
+from rcexplainer.baselines.soft_masks import SoftBatch, in_batches, squash
+from rcexplainer.core.namespace import named, part
 from rcexplainer.core.objectives import Terms
 from rcexplainer.core.training import Schedule, Training, constant
 from rcexplainer.errors import CheckpointError, RCExplainerError
-from rcexplainer.explaining import FittedExplainer
-from rcexplainer.files import read_tensors, write_tensors
-from rcexplainer.gnn.calling import Forward
+from rcexplainer.gnn.forward import Forward
+from rcexplainer.gnn.graph_checks import Graphs, Kind
 from rcexplainer.gnn.instances import Instances
-from rcexplainer.gnn.training import seeded
-from rcexplainer.graphs import Graphs, Kind
-from rcexplainer.recognising import describe, probe_graphs, recognise
+from rcexplainer.gnn.trainer import seeded
+from rcexplainer.method.explaining_ import FittedExplainer
+from rcexplainer.method.method_ import Method
+from rcexplainer.saving.files import read_tensors, write_tensors
+from rcexplainer.saving.fingerprint import describe, probe_graphs, recognise
 
 FORMAT = "rcexplainer-pgexplainer"
 

@@ -21,10 +21,10 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from rcexplainer.baselines.chance import generators
-from rcexplainer.baselines.hiding import read_at, zero_filled
-from rcexplainer.baselines.method import Method
+from rcexplainer.baselines.node_masks import read_at, zero_filled
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.instances import Instances
+from rcexplainer.method.method_ import Method
 
 SAMPLES_PER_CELL = 5  # on average; a sparser table proves nothing
 

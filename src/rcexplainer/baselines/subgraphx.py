@@ -29,11 +29,11 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from rcexplainer.baselines.chance import generators
-from rcexplainer.baselines.hiding import read_at, zero_filled
-from rcexplainer.baselines.method import Method
+from rcexplainer.baselines.node_masks import read_at, zero_filled
 from rcexplainer.baselines.search_tree import Nodes, SearchTree, State, reached
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.instances import Instances
+from rcexplainer.method.method_ import Method
 
 Hide = Callable[[Instances, Tensor, Tensor], Iterator[Data]]
 

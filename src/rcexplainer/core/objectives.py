@@ -19,8 +19,8 @@ from torch import Tensor
 from rcexplainer.core.gates import Gate
 from rcexplainer.core.losses import SIDES, Side, confident, discrete, doubtful, sparse
 from rcexplainer.core.outcomes import Outcome, outcome_loss
+from rcexplainer.core.plackett_luce import effect_loss, order_loss
 from rcexplainer.core.stability import Copied, stability_loss
-from rcexplainer.core.teacher import effect_loss, order_loss
 
 Terms = dict[str, Tensor]
 

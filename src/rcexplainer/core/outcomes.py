@@ -17,8 +17,8 @@ import torch
 from torch import Tensor
 
 from rcexplainer.core.gates import uniform
+from rcexplainer.core.plackett_luce import surprises
 from rcexplainer.core.segments import ranks
-from rcexplainer.core.teacher import surprises
 
 SHARPNESS = 2.0  # β: how much the draws keep to the ranking
 LOW, HIGH = 0.03, 0.3  # shares of the units that an explanation takes

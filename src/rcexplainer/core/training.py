@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 import torch
 from torch import Tensor, nn
 
-from rcexplainer.core.named import named, part
+from rcexplainer.core.namespace import named, part
 from rcexplainer.core.objectives import Terms
 
 Loss = Callable[[Tensor, float], Terms]

@@ -1,10 +1,10 @@
 """Graph neural networks: the paper's and others, their training, and any model as embed + head."""
 
-from rcexplainer.gnn.checkpoint import SavedGNN, load_gnn, save_gnn
 from rcexplainer.gnn.masking import delete_edges
+from rcexplainer.gnn.model_file import SavedGNN, load_gnn, save_gnn
 from rcexplainer.gnn.models import GNN, MODELS, GNNConfig, gnn_config
 from rcexplainer.gnn.split import Pass, SplitModel, split_model
-from rcexplainer.gnn.training import TrainConfig, TrainedGNN, accuracy, train_gnn
+from rcexplainer.gnn.trainer import TrainConfig, TrainedGNN, accuracy, train_gnn
 
 __all__ = [
     "GNN",

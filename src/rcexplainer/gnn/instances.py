@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 
-from rcexplainer.batching import GraphStore
 from rcexplainer.core.search import toggle_each
 from rcexplainer.core.segments import gather_ranges, split_by_cost
 from rcexplainer.core.units import Units, find_units
+from rcexplainer.gnn.graph_store import GraphStore
 from rcexplainer.gnn.masking import delete_edges
 from rcexplainer.gnn.split import Pass, SplitModel
 

@@ -19,8 +19,8 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.nn import MessagePassing
 
 from rcexplainer.errors import SplitError
-from rcexplainer.gnn.calling import Forward
-from rcexplainer.graphs import EDGE_LEVEL
+from rcexplainer.gnn.forward import Forward
+from rcexplainer.gnn.graph_checks import EDGE_LEVEL
 
 
 def delete_edges(graph: Data, removed: Tensor) -> Data:

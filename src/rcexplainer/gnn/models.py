@@ -28,7 +28,7 @@ from torch_geometric.nn import (
 )
 
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.gnn.calling import Task
+from rcexplainer.gnn.forward import Task
 
 POOLS = {"mean": global_mean_pool, "max": global_max_pool, "sum": global_add_pool}
 

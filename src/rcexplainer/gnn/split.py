@@ -19,12 +19,12 @@ from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 
 from rcexplainer.errors import GraphError, SplitError
-from rcexplainer.gnn.calling import Forward, Task, conventional_forwards, first_fitting
+from rcexplainer.gnn.forward import Forward, Task, conventional_forwards, first_fitting
+from rcexplainer.gnn.graph_checks import Graphs, check_graphs, list_graphs
 from rcexplainer.gnn.heads import OUTPUT, capture_input, capture_outputs, head_candidates, node_layers
 from rcexplainer.gnn.masking import MASKS, Untouched
 from rcexplainer.gnn.outputs import KINDS, OutputKind, check_kind, log_probs, num_classes, output_kind
-from rcexplainer.gnn.probing import EXACT, check_alone, first_trial, measure_masks, split_at, spread
-from rcexplainer.graphs import Graphs, check_graphs, list_graphs
+from rcexplainer.gnn.trial import EXACT, check_alone, first_trial, measure_masks, split_at, spread
 
 log = logging.getLogger(__name__)
 

@@ -16,9 +16,9 @@ from torch_geometric.explain.algorithm import ExplainerAlgorithm
 from torch_geometric.explain.config import MaskType, ModelMode
 
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.explaining import FittedExplainer
-from rcexplainer.gnn.calling import SPELLINGS
-from rcexplainer.recognising import fingerprint
+from rcexplainer.gnn.forward import SPELLINGS
+from rcexplainer.method.explaining_ import FittedExplainer
+from rcexplainer.saving.fingerprint import fingerprint
 
 log = logging.getLogger(__name__)
 

@@ -1,10 +1,10 @@
 """How good explanations are, measured on graphs whose edges are really gone."""
 
-from rcexplainer.metrics.better import BETTER, Better
-from rcexplainer.metrics.counterfactual import Counterfactuals, counterfactuals
+from rcexplainer.metrics.direction import BETTER, Better
 from rcexplainer.metrics.fidelity import Fidelity, Sufficiency, fidelity, sufficiency
+from rcexplainer.metrics.flips import Counterfactuals, counterfactuals
 from rcexplainer.metrics.motif import motif_accuracy, motif_auc
-from rcexplainer.metrics.noise import perturb
+from rcexplainer.metrics.perturbation import perturb
 from rcexplainer.metrics.robustness import Robustness, robustness
 from rcexplainer.metrics.timing import ExplainTime, explain_time
 

@@ -25,7 +25,7 @@ from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.split import SplitModel, split_model
-from rcexplainer.tasks.subjects import SUBJECTS
+from rcexplainer.tasks.registry import SUBJECTS
 
 SPARSITIES = (0.95, 0.90, 0.85, 0.80, 0.75, 0.70)
 

@@ -22,14 +22,14 @@ from tqdm.auto import tqdm
 
 from rcexplainer.core.segments import ranks
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.explaining import FittedExplainer, Search
 from rcexplainer.explanation import Explanation, Failure
+from rcexplainer.gnn.graph_checks import Graphs, attributes, list_graphs
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.split import SplitModel
-from rcexplainer.graphs import Graphs, attributes, list_graphs
-from rcexplainer.metrics.better import BETTER, Better
+from rcexplainer.method.explaining_ import FittedExplainer, Search
+from rcexplainer.metrics.direction import BETTER, Better
 from rcexplainer.metrics.motif import auc
-from rcexplainer.metrics.noise import Protocol, check_noise, feature_rows, perturb
+from rcexplainer.metrics.perturbation import Protocol, check_noise, feature_rows, perturb
 
 NOISE = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 NODE_K = (2, 4, 8)

@@ -13,8 +13,8 @@ import torch
 from torch_geometric.data import Data
 
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.explaining import FittedExplainer, Search
-from rcexplainer.metrics.better import BETTER, Better
+from rcexplainer.method.explaining_ import FittedExplainer, Search
+from rcexplainer.metrics.direction import BETTER, Better
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from torch import Tensor
 from rcexplainer.core.search import Evaluate
 from rcexplainer.errors import SplitError
 from rcexplainer.gnn.instances import Instances
-from rcexplainer.gnn.probing import SAME
+from rcexplainer.gnn.trial import SAME
 
 COPIES = 16  # of computation graphs, each whole and without half of its units
 

@@ -1,8 +1,8 @@
 """Drawings of graphs and explanations (extra `figures`). Everything here takes results and gives figures."""
 
+from rcexplainer.viz.figure import Figure, page, save_figure
 from rcexplainer.viz.graphs import draw_explanation, draw_graph, legend
-from rcexplainer.viz.pages import Figure, page, save_figure
-from rcexplainer.viz.placing import stress_layout
+from rcexplainer.viz.layout import stress_layout
 from rcexplainer.viz.targets import target_grid
 
 __all__ = [

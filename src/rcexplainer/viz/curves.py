@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rcexplainer.errors import require
-from rcexplainer.viz.pages import Figure
+from rcexplainer.viz.figure import Figure
 
 INK, RULE = "#202020", "#D8D8D8"
 SMALL, TEXT = 8, 9  # points

@@ -19,7 +19,7 @@ from torch_geometric.data import Data
 
 from rcexplainer.errors import RCExplainerError, require
 from rcexplainer.explanation import Explanation
-from rcexplainer.viz.placing import Places, stress_layout
+from rcexplainer.viz.layout import Places, stress_layout
 
 DELETED = "#C43C00"
 OUTLINE = "#202020"

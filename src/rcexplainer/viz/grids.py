@@ -17,9 +17,9 @@ import torch
 from torch_geometric.data import Data
 
 from rcexplainer.errors import require
+from rcexplainer.viz.figure import Figure, page
 from rcexplainer.viz.graphs import OUTLINE, PLAIN, draw_graph
-from rcexplainer.viz.pages import Figure, page
-from rcexplainer.viz.placing import Places, stress_layout
+from rcexplainer.viz.layout import Places, stress_layout
 
 BAND = "#9CC4EA"
 CHOSEN, OTHER = 1.0, 0.0  # as scores: black and wide, grey and thin

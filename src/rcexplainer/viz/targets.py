@@ -7,9 +7,9 @@ column   the other class that is asked about; on the diagonal the graph with its
 from collections.abc import Mapping, Sequence
 
 from rcexplainer.explanation import Explanation
+from rcexplainer.viz.figure import Figure, page
 from rcexplainer.viz.graphs import draw_explanation, draw_graph, legend
-from rcexplainer.viz.pages import Figure, page
-from rcexplainer.viz.placing import stress_layout
+from rcexplainer.viz.layout import stress_layout
 
 
 def target_grid(

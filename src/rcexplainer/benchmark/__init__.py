@@ -1,0 +1,1 @@
+"""Methods measured beside each other: a case, methods, measures, a table."""

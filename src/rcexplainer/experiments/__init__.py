@@ -1,1 +1,0 @@
-"""What a table or a figure needs: datasets, models and metrics put together."""

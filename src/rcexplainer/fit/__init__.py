@@ -1,0 +1,1 @@
+"""What `RCExplainer.fit` is made of: data, teacher, mask network, training."""

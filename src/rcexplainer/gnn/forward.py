@@ -1,0 +1,162 @@
+"""How a model is called: `forward(model, batch, edge_weight)`, found from the names of its parameters.
+
+model(x, edge_index, batch, …)   every parameter is looked up on the batch by its name
+model(data)                      the batch itself, carrying `edge_weight`
+decode(encode(x, edge_index), edge_label_index)   of a link task, a model with these two methods
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from copy import copy
+from typing import Any, Literal
+
+from torch import Tensor, nn
+from torch_geometric.data import Batch, Data
+
+from rcexplainer.errors import SplitError
+from rcexplainer.gnn.graph_checks import EDGE_LEVEL
+
+Task = Literal["graph", "node", "link"]
+Forward = Callable[[nn.Module, Data, Tensor | None], Any]
+
+# Other spellings of PyG's own names, seen in models in the wild.
+SPELLINGS = {
+    "features": "x",
+    "node_features": "x",
+    "feat": "x",
+    "edges": "edge_index",
+    "edge_weights": "edge_weight",
+    "edge_attrs": "edge_attr",
+    "edge_features": "edge_attr",
+    "batch_index": "batch",
+    "batch_idx": "batch",
+    "batch_size": "num_graphs",
+    "pairs": "edge_label_index",
+    "edge_pairs": "edge_label_index",
+    "edge_label_indices": "edge_label_index",
+}
+OURS = {"_num_nodes", "num_graphs", "ptr", "edge_fixed", "hop_code", "root_index", EDGE_LEVEL}  # none of the user's
+WHOLE_GRAPH = {"data", "batch", "graph", "g", "batch_data", "batched_data", "inputs", "input"}
+
+
+def conventional_forwards(model: nn.Module, task: Task) -> list[Forward]:
+    """The calls that fit the signature of `model.forward`, the most complete first."""
+    if task == "link" and callable(getattr(model, "encode", None)) and callable(getattr(model, "decode", None)):
+        return [_decoding(encoding) for encoding in _calls(model, "encode", "node")]
+    return _calls(model, "forward", task)
+
+
+def _decoding(encoding: Forward) -> Forward:
+    def forward(model: nn.Module, batch: Data, edge_weight: Tensor | None) -> Any:
+        return model.decode(encoding(model, batch, edge_weight), batch.edge_label_index)  # type: ignore[operator]
+
+    return forward
+
+
+def _calls(model: nn.Module, method: str, task: Task) -> list[Forward]:
+    parameters = inspect.signature(getattr(model, method)).parameters
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    named = [p for p in parameters.values() if p.kind in kinds]
+    required = [p for p in named if p.default is p.empty]
+
+    def called(model: nn.Module) -> Callable[..., Any]:
+        return model if method == "forward" else getattr(model, method)  # the model itself, so that its hooks run
+
+    if len(required) == 1 and _takes_whole_graph(required[0]):
+        return [lambda model, batch, edge_weight: called(model)(with_edge_weight(batch, edge_weight))]
+    if not named:  # *args: PyG's usual order
+        last = {"graph": ["batch"], "node": [], "link": ["edge_label_index"]}[task]
+        return [lambda model, batch, _: called(model)(batch.x, batch.edge_index, *(batch[name] for name in last))]
+    # A model may offer arguments it was not built for: PyG's own take `edge_attr` and fail without an `edge_dim`.
+    plain = ("batch", "edge_weight", "edge_label_index")
+    fewer = [p for p in named if p in required or SPELLINGS.get(p.name, p.name) in plain]
+
+    def calling(parameters: list[inspect.Parameter]) -> Forward:
+        return lambda model, batch, edge_weight: _call_by_name(
+            called(model), type(model).__name__, required, parameters, batch, edge_weight, task
+        )
+
+    return [calling(named), calling(fewer)]
+
+
+def _takes_whole_graph(parameter: inspect.Parameter) -> bool:
+    annotation = parameter.annotation
+    whole = isinstance(annotation, type) and issubclass(annotation, Data)
+    return whole or parameter.name in WHOLE_GRAPH or str(annotation).rsplit(".", 1)[-1] in ("Data", "Batch")
+
+
+def _call_by_name(
+    function: Callable[..., Any],
+    name_of_model: str,
+    required: list[inspect.Parameter],
+    named: list[inspect.Parameter],
+    batch: Data,
+    edge_weight: Tensor | None,
+    task: Task,
+) -> Any:
+    known = _values(batch, edge_weight)
+    arguments: dict[str, Any] = {}
+    for parameter in named:
+        name = SPELLINGS.get(parameter.name, parameter.name)
+        if task != "graph" and name in ("batch", "num_graphs") and parameter not in required:
+            continue  # a model that pools when it is given `batch` must not pool a node task
+        if known.get(name) is not None:
+            arguments[parameter.name] = known[name]
+        elif parameter in required:
+            raise SplitError(
+                f"{name_of_model}.forward needs {parameter.name!r}, which the graphs do not carry (they have "
+                f"{', '.join(sorted(known.keys() - OURS))}); pass forward=lambda model, batch, edge_weight: …"
+            )
+    positional = [p.name for p in named if p.kind is p.POSITIONAL_ONLY]
+    return function(*(arguments.pop(name) for name in positional if name in arguments), **arguments)
+
+
+def _values(batch: Data, edge_weight: Tensor | None) -> Mapping[str, Any]:
+    known = dict(batch.to_dict())
+    known["num_graphs"] = batch.num_graphs if isinstance(batch, Batch) else 1
+    if edge_weight is not None:
+        known["edge_weight"] = edge_weight
+    return known
+
+
+def with_edge_weight(batch: Data, edge_weight: Tensor | None) -> Data:
+    """The batch carrying these weights; the caller's own object stays as it is."""
+    if edge_weight is None:
+        return batch
+    weighted = copy(batch)
+    weighted.edge_weight = edge_weight
+    return weighted
+
+
+PREFERRED = ("logits", "out", "output", "pred", "prediction", "y_hat", "log_probs", "probs")
+
+
+def first_fitting(output: Any, rows: int, who: str) -> Tensor:
+    """The prediction in what a model returned: a tensor, or the fitting one in a tuple, list or dict."""
+    names = dict(output) if isinstance(output, Mapping) else output._asdict() if hasattr(output, "_asdict") else {}
+    options = [names[name] for name in PREFERRED if name in names] or list(names.values())
+    if not options:
+        options = list(output) if isinstance(output, tuple | list) else [output]
+    tensors = [value for value in options if isinstance(value, Tensor) and value.is_floating_point()]
+    fitting = [shaped for value in tensors if (shaped := _one_row_each(value, rows)) is not None]
+    if not fitting:
+        found = ", ".join(str(tuple(value.shape)) for value in tensors) or type(output).__name__
+        raise SplitError(
+            f"{who} should return one row of class scores for each of {rows} instances, but returned {found}; "
+            "if it needs other arguments (such as `batch`), pass forward=lambda model, batch, edge_weight: …"
+        )
+    if len({value.size(1) for value in fitting}) > 1:
+        widths = ", ".join(str(tuple(value.shape)) for value in fitting)
+        raise SplitError(
+            f"{who} returns several tensors that could be its prediction ({widths}); "
+            "pick one with forward=lambda model, batch, edge_weight: model(…)[1]"
+        )
+    return fitting[0]
+
+
+def _one_row_each(value: Tensor, rows: int) -> Tensor | None:
+    if value.dim() == 2 and value.size(0) == rows:
+        return value
+    if value.dim() == 1 and value.size(0) == rows:
+        return value.unsqueeze(-1)
+    return value.reshape(1, 1) if value.dim() == 0 and rows == 1 else None

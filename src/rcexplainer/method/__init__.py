@@ -1,0 +1,1 @@
+"""What every method shares, ours and the baselines: inputs, checks, scores, verified results."""

@@ -1,0 +1,164 @@
+"""Running jobs: those without a result, in several processes, each result kept as soon as it is there."""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import get_all_start_methods, get_context
+from multiprocessing.context import BaseContext
+from pathlib import Path
+from typing import Any
+
+from torch import get_num_threads
+from tqdm.auto import tqdm
+
+from rcexplainer.errors import MissingDataError
+from rcexplainer.paper.store import Job, Store
+
+Work = Callable[[Job, Path], dict[str, Any]]  # a job and the folder of trained networks → its result
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A job that raised; the others went on."""
+
+    job: Job
+    error: str
+
+
+@dataclass(frozen=True)
+class Skipped(Failed):
+    """A job whose data or extra is not there. It is tried again each time: what is missing may come."""
+
+
+def with_skipped(results: Mapping[Job, dict[str, Any]], skipped: Sequence[Failed]) -> dict[Job, dict[str, Any]]:
+    """What tables are made of, so that they name what was skipped, where they know of methods that are left out."""
+    named = {one.job: one.error for one in skipped if one.job.kind in NAMED}
+    return {**{job: {"seed": job.inputs.get("seed"), "skipped": why} for job, why in named.items()}, **results}
+
+
+Outcome = dict[str, Any] | Failed
+NAMED = ("network", "measure", "time", "explain")
+TRIES = 2  # of a job alone, whose process is killed each time
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What came of a job, how long it took, and the threads of the process it ran in."""
+
+    outcome: Outcome
+    seconds: float = 0.0
+    threads: int = 1
+
+
+def run_jobs(
+    jobs: Sequence[Job], store: Store, work: Work, *, workers: int = 1, progress: bool = True
+) -> tuple[tuple[Failed, ...], tuple[Skipped, ...]]:
+    """Run what is not done yet: networks before what needs them, and what takes times at last, one by one. What
+    failed, and what was skipped, has no result."""
+    unique = list(dict.fromkeys(jobs))
+    failed: list[Failed] = []
+    skipped: list[Skipped] = []
+    with tqdm(total=len(unique), desc="jobs", unit="job", disable=not progress) as bar:
+        todo = [job for job in unique if store.get(job) is None]
+        bar.update(len(unique) - len(todo))
+        for stage, at_once in _stages(todo, workers):
+            for job, ran in _results(stage, store, work, at_once):
+                if isinstance(ran.outcome, Skipped):
+                    skipped.append(ran.outcome)
+                elif isinstance(ran.outcome, Failed):
+                    failed.append(ran.outcome)
+                else:
+                    store.put(job, ran.outcome, ran.seconds, workers=at_once, threads=ran.threads)
+                bar.set_postfix_str(job.label)
+                bar.update()
+    return tuple(failed), tuple(skipped)
+
+
+def _stages(jobs: Sequence[Job], workers: int) -> list[tuple[list[Job], int]]:
+    """Jobs that may run at the same time, and how many at a time. Beside other jobs a clock would measure these too."""
+    kinds: tuple[Callable[[str], bool], ...] = (
+        lambda kind: kind == "network",
+        lambda kind: kind not in ("network", "time"),
+        lambda kind: kind == "time",
+    )
+    stages = [[job for job in jobs if of_kind(job.kind)] for of_kind in kinds]
+    return list(zip(stages, (workers, workers, 1), strict=True))
+
+
+def _results(jobs: Sequence[Job], store: Store, work: Work, workers: int) -> Iterator[tuple[Job, Ran]]:
+    """Jobs and what came of them, as they are done."""
+    if workers == 1 or len(jobs) < 2:
+        for job in jobs:
+            yield job, _timed(work, job, store.networks)
+        return
+    # One thread each: small networks gain nothing from more, and processes would wait for each other.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    # A killed process takes its whole pool down, and nobody knows which job it ran. Jobs begin in order, so it was one
+    # of the first that were lost: these are run alone, the others, which may not even have begun, together again. A job
+    # is given up only after it was killed alone: the order in which processes die makes no difference.
+    left = list(jobs)
+    while left:
+        lost: list[Job] = []
+        yield from _pooled(left, store, work, workers, lost)
+        lost.sort(key=left.index)
+        for job in lost[:workers]:
+            yield from _alone(job, store, work)
+        left = lost[workers:]
+
+
+def _alone(job: Job, store: Store, work: Work) -> Iterator[tuple[Job, Ran]]:
+    """One job in a process of its own, started again a few times if it is killed."""
+    for _ in range(TRIES):
+        killed: list[Job] = []
+        yield from _pooled([job], store, work, 1, killed)
+        if not killed:
+            return
+    yield (
+        job,
+        Ran(Failed(job, f"its process was killed {TRIES} times, with no other job beside it: too little memory?")),
+    )
+
+
+def _pooled(jobs: Sequence[Job], store: Store, work: Work, workers: int, lost: list[Job]) -> Iterator[tuple[Job, Ran]]:
+    """What is done in one pool of processes; what went down with it is added to `lost`."""
+    if not jobs:
+        return
+    pool = ProcessPoolExecutor(min(workers, len(jobs)), mp_context=_context())
+    try:
+        waiting = {pool.submit(_timed, work, job, store.networks): job for job in jobs}
+        for done in as_completed(waiting):
+            try:
+                found = done.result()
+            except BrokenProcessPool:
+                lost.append(waiting[done])
+            else:
+                yield waiting[done], found
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # what is under way when something is wrong is not waited for
+
+
+def _context() -> BaseContext:
+    """How processes start: where the system can, as copies of one that has imported torch, which takes seconds."""
+    if "forkserver" not in get_all_start_methods():
+        return get_context("spawn")
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["torch_geometric", "rcexplainer.explainer"])
+    return context
+
+
+def _timed(work: Work, job: Job, networks: Path) -> Ran:
+    started = time.perf_counter()
+    outcome = _tried(work, job, networks)
+    return Ran(outcome, time.perf_counter() - started, get_num_threads())
+
+
+def _tried(work: Work, job: Job, networks: Path) -> Outcome:
+    try:
+        return work(job, networks)
+    except (MissingDataError, ImportError) as error:
+        return Skipped(job, str(error))
+    except Exception as error:  # noqa: BLE001  whatever it is, the other jobs go on
+        return Failed(job, f"{type(error).__name__}: {error}")
