@@ -224,7 +224,7 @@ def test_evaluate(toys, capsys, tmp_path):
     assert max(len(line) for line in out.splitlines()) <= 110
     code, out, _ = run(capsys, "evaluate", "--dataset", "ba-2motifs", *options, "--no-robustness", "--json")
     document = json.loads(out)
-    assert (document["protocol"], document["model"]) == ("held-out", "gin")
+    assert (document["protocol"], document["arch"]) == ("held-out", "gin")
     assert {row["robustness"] for row in document["means"]} == {None}
 
 

@@ -247,44 +247,33 @@ def evaluate(
     ] = "held-out",
     preset: Preset = "default",
     settings: Settings = None,
-    robustness: Annotated[bool, typer.Option(help="Measure how explanations stand 10 % noise.")] = True,
+    robustness: Annotated[bool, typer.Option(help="Measure whether explanations survive 10 % noise.")] = True,
+    out: Annotated[
+        Path | None, typer.Option(help="Keep finished results in this folder; started again, it goes on from there.")
+    ] = None,
     root: Root = None,
     device: Device = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Measure RCExplainer beside random order, occlusion and greedy deletion, or all methods, on held-out instances."""
-    from rcexplainer.benchmark import evaluate as held_out
-    from rcexplainer.benchmark import nodes, paper_protocol
-    from rcexplainer.benchmark.comparison import compare
-    from rcexplainer.benchmark.methods import chosen
+    from rcexplainer.benchmark.harness import evaluate as run
     from rcexplainer.cli.fit_ import parse_settings
-    from rcexplainer.datasets import task_of
-    from rcexplainer.gnn.models import USUAL
 
-    if protocol not in ("held-out", "paper"):
-        raise RCExplainerError(f"protocol must be one of held-out, paper, got {protocol!r}")
-    how: dict[str, Any] = {
-        "preset": preset,
-        "settings": parse_settings(settings or ()),
-        "root": root,
-        "progress": not quiet,
-    }
-    result: Any
-    model = model or USUAL[task_of(dataset)]
-    if methods is not None and (protocol == "paper" or device is not None):
-        raise RCExplainerError(
-            "--methods compares on held-out instances and on the CPU: leave --protocol and --device out"
-        )
-    if methods is not None:
-        names = chosen(methods)
-        result = compare(dataset, model, range(seeds), names, robust=robustness, **how)
-    elif task_of(dataset) != "graph":
-        result = nodes.evaluate_nodes(dataset, model, range(seeds), device=device, **how)
-    elif protocol == "paper":
-        result = paper_protocol.paper_protocol(dataset, model, range(seeds), device=device, **how)
-    else:
-        result = held_out.evaluate(dataset, model, range(seeds), robust=robustness, device=device, **how)
+    result = run(
+        dataset,
+        model,
+        range(seeds),
+        methods=methods,
+        protocol=protocol,
+        preset=preset,
+        settings=parse_settings(settings or ()),
+        robustness=robustness,
+        device=device,
+        root=root,
+        out=out,
+        progress=not quiet,
+    )
     _show_tables(result.to_json(), result.tables(), as_json)
 
 
