@@ -2,6 +2,7 @@
 
 import pytest
 
+from rcexplainer.benchmark import archive as module
 from rcexplainer.benchmark.archive import Archive
 from rcexplainer.benchmark.groups import NetworkResult
 from rcexplainer.errors import RCExplainerError
@@ -44,3 +45,18 @@ def test_another_evaluation_is_refused_by_what_differs(tmp_path) -> None:
     Archive.of(tmp_path, {"device": None, "settings": {"epochs": 2}, "dataset": "a"})
     with pytest.raises(RCExplainerError, match=r"dataset is a there, b here; device is null there, cpu here. Name ano"):
         Archive.of(tmp_path, {"dataset": "b", "settings": {"epochs": 2}, "device": "cpu"})
+
+
+def test_a_full_disk_loses_only_what_is_being_written(tmp_path, monkeypatch) -> None:
+    archive = Archive.of(tmp_path, {})
+    archive.get(NetworkResult, "0-network", lambda: NetworkResult(0, 0.5))
+
+    def full(path, document):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module, "write_document", full)
+    message = r"1-network could not be written \(No space left on device\); all that was finished before is in"
+    with pytest.raises(RCExplainerError, match=message):
+        archive.get(NetworkResult, "1-network", lambda: NetworkResult(1, 0.5))
+    assert archive.has("0-network")
+    assert not archive.has("1-network")

@@ -73,16 +73,33 @@ class Archive:
             kind: The dataclass of the result.
             name: What it is of: a seed and a method.
             make: Makes it where it is not there.
+
+        Raises:
+            RCExplainerError: The new result could not be written.
         """
-        if self.folder is None:
+        path = self._path(name)
+        if path is None:
             return make()
-        path = self.folder / "results" / f"{name}.json"
+        kept = _record(kind, path)
+        if kept is not None:
+            return kept
+        result = make()
         try:
-            return read_record(kind, _document(path))
-        except (TypeError, ValueError, KeyError):
-            result = make()
-        write_document(path, asdict(result))  # type: ignore[call-overload]
+            write_document(path, asdict(result))  # type: ignore[call-overload]
+        except OSError as error:
+            raise RCExplainerError(
+                f"the result of {name} could not be written ({error.strerror}); all that was finished before is in "
+                f"{self.folder}: make room and start again, it goes on from there"
+            ) from error
         return result
+
+    def has(self, name: str) -> bool:
+        """Whether there is a file of this result."""
+        path = self._path(name)
+        return path is not None and path.exists()
+
+    def _path(self, name: str) -> Path | None:
+        return None if self.folder is None else self.folder / "results" / f"{name}.json"
 
     def finish(self, document: dict[str, Any]) -> None:
         """Write the whole evaluation."""
@@ -95,6 +112,14 @@ def _document(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
+        return None
+
+
+def _record(kind: type[T], path: Path) -> T | None:
+    """The result in a file; None if there is none that can be read."""
+    try:
+        return read_record(kind, _document(path))
+    except (TypeError, ValueError):
         return None
 
 

@@ -131,6 +131,8 @@ def _one_seed(
 ) -> tuple[NetworkResult, list[MethodResult]]:
     """All methods on one network; what is kept is not made again, and a finished seed needs no network."""
     case = cache(make_case)
+    if not all(archive.has(f"{seed}-{name}") for name in plan.methods):
+        case()  # now: what is wrong with dataset, architecture or device is said before a progress bar is shown
     results: list[MethodResult] = []
     for name in tqdm(plan.methods, desc="methods", unit="method", disable=not progress):
         try:
