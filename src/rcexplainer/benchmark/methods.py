@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from difflib import get_close_matches
+from functools import partial
 from typing import Any
 
 from rcexplainer import baselines
@@ -80,9 +81,9 @@ def _other(make: Make, caps: Caps = USUAL) -> MethodEntry:
     """A baseline; `make(seed, within, depth, **shared)` makes it."""
 
     def fit(case: Case, progress: bool) -> FittedExplainer:
+        method = partial(make, case.seed, case.within, case.greedy_depth)
         shared: dict[str, Any] = {"task": case.data.task, "hops": case.hops}
-        method = make(case.seed, case.within, case.greedy_depth)
-        return method.fit(case.network, case.training, **_fitting(case, progress), **shared)
+        return method().fit(case.network, case.training, **_fitting(case, progress), **shared)
 
     def settings(seed: int, task: Task, preset: str, own: Mapping[str, Any]) -> dict[str, Any]:
         fields = _plain(vars(make(seed, task != "graph", GREEDY_DEPTH)))
