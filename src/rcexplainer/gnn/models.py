@@ -77,7 +77,7 @@ class GNNConfig:
             raise RCExplainerError(f"dropout must be in [0, 1), got {self.dropout}")
 
 
-# The command line's --model names. `paper` is the architecture of the paper as it was really run.
+# The command line's --arch names. `paper` is the architecture of the paper as it was really run.
 MODELS: dict[str, dict[str, Any]] = {
     "paper": {"conv": "graphconv", "l2_norm": True},
     "paper-concat": {"conv": "graphconv", "l2_norm": True, "concat": True},
@@ -119,7 +119,7 @@ def gnn_config(name: str, num_features: int, num_classes: int, task: Task = "gra
     if name not in MODELS:
         near = get_close_matches(name, MODELS, n=1)
         hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(MODELS)}"
-        raise RCExplainerError(f"unknown model {name!r}; {hint}")
+        raise RCExplainerError(f"unknown architecture {name!r}; {hint}")
     if unknown := sorted(changes.keys() - {field.name for field in fields(GNNConfig)}):
         raise RCExplainerError(f"unknown setting {', '.join(unknown)}; known: {', '.join(GNNConfig.__annotations__)}")
     settings = {**TASKS.get(task, {}), **MODELS[name], **changes}
