@@ -10,11 +10,11 @@ from torch import Tensor
 from rcexplainer.cli.fit_ import open_gnn
 from rcexplainer.datasets import GraphDataset
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.explainer import FittedRCExplainer
+from rcexplainer.explainer import load as load_explainer
 from rcexplainer.explanation import Explanation, Failure
-from rcexplainer.fit.fitted_ import FittedRCExplainer
-from rcexplainer.fit.fitted_ import load as load_explainer
 from rcexplainer.gnn.trainer import usable_device
-from rcexplainer.method.explaining_ import Search
+from rcexplainer.method.results import Search
 from rcexplainer.saving.documents import ready
 
 PARTS = ("train", "val", "test")

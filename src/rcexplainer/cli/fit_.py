@@ -10,8 +10,7 @@ from rcexplainer.benchmark.accuracy import versions
 from rcexplainer.config import RCConfig
 from rcexplainer.datasets import GraphDataset, load
 from rcexplainer.errors import CheckpointError, RCExplainerError
-from rcexplainer.explainer import RCExplainer
-from rcexplainer.fit.fitted_ import FittedRCExplainer
+from rcexplainer.explainer import FittedRCExplainer, RCExplainer
 from rcexplainer.gnn import GNN, load_gnn
 from rcexplainer.gnn.trainer import usable_device
 from rcexplainer.saving.documents import ready
