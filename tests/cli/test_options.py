@@ -1,8 +1,12 @@
 """The values of --set, and names in the help that the library knows."""
 
+from dataclasses import replace
+from typing import get_args, get_type_hints
+
 import pytest
 
-from rcexplainer.cli.options import ARCHITECTURES, parse_settings
+from rcexplainer.cli.options import ARCHITECTURES, PARSERS, parse_settings
+from rcexplainer.config import RCConfig
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.models import MODELS
 
@@ -13,7 +17,17 @@ def test_settings_are_read_as_their_fields_types():
     assert parse_settings(texts) == expected
     assert isinstance(parse_settings(["weight_same=1"])["weight_same"], float)
     assert parse_settings(["epochs=1", "epochs=2"]) == {"epochs": 2}
+    assert parse_settings(["patience=none"]) == {"patience": None}
+    assert parse_settings(["temperature=0.5,5"]) == {"temperature": (0.5, 5.0)}
+    assert parse_settings(["temperature=1"]) == {"temperature": (1.0, 1.0)}
     assert parse_settings(None) == {}
+
+
+def test_every_type_of_a_setting_can_be_read():
+    texts = {int: "1", int | None: "none", float: "0.5", bool: "no", tuple[float, float]: "1,2"}
+    for name, hint in get_type_hints(RCConfig).items():
+        text = texts[hint] if hint in PARSERS else get_args(hint)[-1]
+        replace(RCConfig(), **parse_settings([f"{name}={text}"]))  # it refuses values of another type
 
 
 @pytest.mark.parametrize(
@@ -23,6 +37,11 @@ def test_settings_are_read_as_their_fields_types():
         ("=3", "--set takes name=value, such as epochs=20, got '=3'"),
         ("epochs=2.5", "epochs must be a whole number, got '2.5'"),
         ("lr=fast", "lr must be a number, got 'fast'"),
+        ("patience=never", "patience must be a whole number or none, got 'never'"),
+        (
+            "temperature=0.5,hot",
+            "temperature must be a number, or two such as 0.5,5 (at the start, at the end), got '0.5,hot'",
+        ),
         ("scaled=perhaps", "scaled must be true or false, got 'perhaps'"),
     ],
 )

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from rcexplainer.core.boundaries import LinearBoundaries, at_samples, concat, enumerate_affine, on_segments
-from rcexplainer.core.sampling import is_affine, linearisation_error, sample_boundaries, say_if_smooth, smooth_head
+from rcexplainer.core.sampling import is_affine, linearisation_error, sample_boundaries, smooth_head, warn_if_smooth
 from rcexplainer.errors import RCExplainerError
 from tests.core.literal import boundary_at
 
@@ -213,11 +213,11 @@ def test_segments_that_fail_are_left_out_and_counted(caplog: pytest.LogCaptureFi
 def test_a_smooth_head_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
     head, x = mlp(nn.Tanh()), points()
     with caplog.at_level(logging.WARNING):
-        say_if_smooth(head, x)
+        warn_if_smooth(head, x)
         for target in (None, 0, 1):
             sample_boundaries(head, x, head(x).argmax(1), target=target)
         for plain in (mlp(nn.ReLU()), nn.Linear(x.size(1), 3).to(x.dtype)):
-            say_if_smooth(plain, x)
+            warn_if_smooth(plain, x)
     assert [record.message for record in caplog.records] == [
         f"the head is not piecewise linear: boundaries are local linearisations, off by up to "
         f"{linearisation_error(head, x):.3g}"

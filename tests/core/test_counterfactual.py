@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from torch import Tensor
 
 from rcexplainer.core import counterfactual
-from rcexplainer.core.counterfactual import Found, Question, greedy_search, prefix_search, prune, verify
+from rcexplainer.core.counterfactual import FlipQuery, Removal, greedy_search, prefix_search, prune, verify
 from rcexplainer.core.segments import ranks
 from tests.core.test_search import Removed, SetFunctions
 
@@ -28,7 +28,7 @@ class Rule:
 
 def ask(size: int, value, search=prefix_search, *, allowed=None, **settings) -> tuple[Removed, bool, bool]:
     """Search in one instance whose ranking is 0, 1, 2, …: (removed, flipped, minimal)."""
-    question = Question(torch.tensor([0, size]), Rule(size, value), torch.tensor([0]), **settings)
+    question = FlipQuery(torch.tensor([0, size]), Rule(size, value), torch.tensor([0]), **settings)
     usable = torch.ones(size, dtype=torch.bool) if allowed is None else torch.tensor(allowed)
     found = search(question, torch.linspace(1, 0, size), usable)
     final = verify(question, found)
@@ -114,7 +114,7 @@ def test_greedy_takes_a_copy_that_flips_before_one_that_drops_more() -> None:
             rows.append([0.40, 0.45, 0.15] if 3 in case else [0.36, 0.32, 0.32] if 2 in case else [0.8, 0.1, 0.1])
         return torch.tensor(rows).log()
 
-    question = Question(torch.tensor([0, 4]), log_probs, torch.tensor([0]))
+    question = FlipQuery(torch.tensor([0, 4]), log_probs, torch.tensor([0]))
     found = greedy_search(question, torch.tensor([0.9, 0.1, 0.1, 0.1]), torch.ones(4, dtype=torch.bool))
     assert removed_set(found.removed) == {3}
     assert found.flipped.item()
@@ -147,7 +147,7 @@ def test_towards_a_target_class() -> None:
 
     everything = torch.ones(6, dtype=torch.bool)
     for target, expected in ((None, {0}), (1, {0}), (2, {0, 1})):
-        question = Question(torch.tensor([0, 6]), log_probs, torch.tensor([0]), target=target)
+        question = FlipQuery(torch.tensor([0, 6]), log_probs, torch.tensor([0]), target=target)
         for search in (prefix_search, greedy_search):
             found = search(question, torch.linspace(1, 0, 6), everything)
             assert removed_set(found.removed) == expected
@@ -162,11 +162,11 @@ def test_the_target_may_be_what_is_predicted_already() -> None:
 def test_instances_without_units_have_an_empty_answer(search) -> None:
     ptr = torch.tensor([0, 0, 2, 2])
     two_ways = SetFunctions([0, 2, 0], seed=0, width=2)
-    question = Question(ptr, two_ways, torch.tensor([0, 1, 0]))
+    question = FlipQuery(ptr, two_ways, torch.tensor([0, 1, 0]))
     found = search(question, torch.tensor([0.5, 0.4]), torch.ones(2, dtype=torch.bool))
     minimal = verify(question, found).minimal
     assert found.flipped[[0, 2]].tolist() == minimal[[0, 2]].tolist() == [False, False]
-    alone = Question(ptr[:2], SetFunctions([0], seed=0, width=2), torch.tensor([0]))
+    alone = FlipQuery(ptr[:2], SetFunctions([0], seed=0, width=2), torch.tensor([0]))
     found = search(alone, torch.empty(0), torch.empty(0, dtype=torch.bool))
     minimal = verify(alone, found).minimal
     assert (found.removed.tolist(), found.flipped.tolist(), minimal.tolist()) == ([], [False], [False])
@@ -181,7 +181,7 @@ def test_a_model_that_returns_nan_without_some_edges_is_not_flipped(search, sour
         p = 0.9 - 0.1 * len(removed)
         return float("nan") if removed == {0} else p if source == 0 else 1 - p
 
-    question = Question(torch.tensor([0, 4]), Rule(4, value), torch.tensor([source]))
+    question = FlipQuery(torch.tensor([0, 4]), Rule(4, value), torch.tensor([source]))
     found = search(question, torch.linspace(1, 0, 4), torch.ones(4, dtype=torch.bool))
     assert not found.flipped.item()
     assert removed_set(found.removed) == {0, 1}
@@ -238,7 +238,7 @@ def literal_prune(row, state, scores, source, target) -> set[int]:
 
 
 @st.composite
-def cases(draw) -> tuple[SetFunctions, Question, list[float], list[bool]]:
+def cases(draw) -> tuple[SetFunctions, FlipQuery, list[float], list[bool]]:
     sizes = draw(st.lists(st.integers(0, 6), min_size=1, max_size=4))
     classes = draw(st.integers(2, 3))
     model = SetFunctions(sizes, draw(st.integers(0, 2**16)), classes, levels=draw(st.sampled_from([3, 6, 2**10])))
@@ -249,7 +249,7 @@ def cases(draw) -> tuple[SetFunctions, Question, list[float], list[bool]]:
         v / (1 if model.levels < 9 else 512) + (c == 0) * tilt + c / 16 for c, v in enumerate(plain(i, s))
     ]
     source = [max(range(classes), key=lambda c: model.at(i, ALL)[c]) for i in range(len(sizes))]
-    question = Question(
+    question = FlipQuery(
         model.ptr,
         model,
         torch.tensor(source),
@@ -274,7 +274,7 @@ def parts(case) -> list[tuple]:
     return found
 
 
-def check(case, found: Found, expected: list[tuple[set[int], bool]]) -> None:
+def check(case, found: Removal, expected: list[tuple[set[int], bool]]) -> None:
     model, question, *_ = case
     final = verify(question, found)
     assert found.removed.shape == (int(model.ptr[-1]),)
@@ -371,7 +371,7 @@ def test_prefixes_of_a_large_instance_are_tried_in_pieces(monkeypatch) -> None:
 
     ptr = torch.tensor([0, 30, 40])
     scores = torch.rand(40, generator=torch.Generator().manual_seed(0))
-    question = Question(ptr, log_probs, torch.tensor([0, 0]))
+    question = FlipQuery(ptr, log_probs, torch.tensor([0, 0]))
     whole = prefix_search(question, scores, torch.ones(40, dtype=torch.bool))
     largest = max(seen)
     seen.clear()
@@ -393,15 +393,15 @@ def test_the_last_word_is_not_the_searchs() -> None:
         p = torch.tensor([next(answers) for _ in instances])
         return torch.stack([p, 1 - p], 1).log()
 
-    found = Found(torch.tensor([True, False]), torch.tensor([True]))
-    question = Question(torch.tensor([0, 2]), log_probs, torch.tensor([0]))
+    found = Removal(torch.tensor([True, False]), torch.tensor([True]))
+    question = FlipQuery(torch.tensor([0, 2]), log_probs, torch.tensor([0]))
     assert question.flips(log_probs(torch.tensor([0]), found.removed), torch.tensor([0])).item()
     final = verify(question, found)
     assert (final.flipped.tolist(), final.minimal.tolist()) == ([False], [False])
 
 
 def test_a_unit_that_can_be_put_back_is_seen() -> None:
-    question = Question(torch.tensor([0, 3]), Rule(3, lambda removed: 0.2 if 1 in removed else 0.8), torch.tensor([0]))
+    question = FlipQuery(torch.tensor([0, 3]), Rule(3, lambda removed: 0.2 if 1 in removed else 0.8), torch.tensor([0]))
     for removed, minimal in (([True, True, False], False), ([False, True, False], True)):
-        final = verify(question, Found(torch.tensor(removed), torch.tensor([True])))
+        final = verify(question, Removal(torch.tensor(removed), torch.tensor([True])))
         assert (final.flipped.tolist(), final.minimal.tolist()) == ([True], [minimal])

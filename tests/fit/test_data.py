@@ -8,7 +8,8 @@ from rcexplainer import RCExplainer
 from rcexplainer.config import RCConfig
 from rcexplainer.datasets import load
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.fit.data import Known, margin
+from rcexplainer.fit.data import InstanceSet
+from rcexplainer.fit.teacher import margin
 from rcexplainer.gnn import TrainConfig, gnn_config, split_model, train_gnn
 
 
@@ -20,12 +21,12 @@ def test_a_margin_by_hand() -> None:
 
 
 @pytest.fixture(scope="module")
-def known() -> Known:
+def known() -> InstanceSet:
     data = load("ba-2motifs", num_graphs=60)
     config = gnn_config("paper", data.num_features, data.num_classes)
     model = train_gnn(config, data.graphs, data.split, settings=TrainConfig(epochs=40, lr=0.02), progress=False).model
     with torch.no_grad():
-        return Known.about(split_model(model, data.graphs), data.graphs[:20])
+        return InstanceSet.about(split_model(model, data.graphs), data.graphs[:20])
 
 
 @torch.no_grad()

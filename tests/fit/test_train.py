@@ -13,10 +13,11 @@ from rcexplainer.config import PRESETS, RCConfig
 from rcexplainer.core.mask_net import MeanGate
 from rcexplainer.core.plackett_luce import log_softmax
 from rcexplainer.errors import CheckpointError, RCExplainerError
-from rcexplainer.explainer import RCExplainer
-from rcexplainer.fit.fitted_ import load, mean_mask, mean_share
-from rcexplainer.fit.step import Taught
-from rcexplainer.fit.train import make_objective, safer
+from rcexplainer.explainer import RCExplainer, load
+from rcexplainer.fit.network import mean_mask, mean_share
+from rcexplainer.fit.objective import make_objective
+from rcexplainer.fit.step import TrainingSet
+from rcexplainer.fit.train import safer
 from rcexplainer.gnn import TrainConfig, gnn_config, train_gnn
 
 EMPTY = {"weight_regions": 1.0, "weight_sparse": 100.0, "lr": 0.3}
@@ -197,7 +198,7 @@ def test_killed_in_the_middle_it_goes_on_from_its_checkpoint(case, tmp_path: Pat
     explainer = RCExplainer(epochs=6)
     whole = explainer.fit(case.model, case.train, progress=False)
     monkeypatch.setattr("rcexplainer.saving.checkpoint.FitFile.__init__.__defaults__", (0.0,))  # write every epoch
-    calls, plain = 0, Taught.loss
+    calls, plain = 0, TrainingSet.loss
 
     def killed(*args: Any) -> float:
         nonlocal calls
@@ -207,14 +208,14 @@ def test_killed_in_the_middle_it_goes_on_from_its_checkpoint(case, tmp_path: Pat
         return plain(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr("rcexplainer.fit.train.Taught.loss", killed)
+        patch.setattr("rcexplainer.fit.train.TrainingSet.loss", killed)
         with pytest.raises(KeyboardInterrupt):
             explainer.fit(case.model, case.train, checkpoint=path, progress=False)
 
     def never(*args: object, **kwargs: object) -> None:
         raise AssertionError("the search was made before")
 
-    monkeypatch.setattr("rcexplainer.fit.data.Known.teach", never)
+    monkeypatch.setattr("rcexplainer.fit.data.InstanceSet.teach", never)
     again = explainer.fit(case.model, case.train, checkpoint=path, progress=False)
     assert [epoch.terms for epoch in again.history] == [epoch.terms for epoch in whole.history]
     weights = zip(whole.scores.net.parameters(), again.scores.net.parameters(), strict=True)

@@ -16,8 +16,8 @@ from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn import TrainConfig, delete_edges, gnn_config, split_model, train_gnn
-from rcexplainer.tasks.computation_graph import Questions, node_index
-from rcexplainer.tasks.registry import SUBJECTS
+from rcexplainer.tasks import TASKS
+from rcexplainer.tasks.computation_graph import ComputationGraphs, node_index
 from tests.gnn import zoo
 
 
@@ -211,7 +211,7 @@ def test_how_far_a_model_looks_is_measured(case) -> None:
     for model, hops in ((Propagating(5).eval(), 6), (Normalised().eval(), 2)):
         # One more than the rounds: the normalisation reads the degrees of the nodes farthest out.
         split = split_model(model, [case.graph], task="node")
-        assert SUBJECTS["node"].hops(split, [case.graph]) == hops
+        assert TASKS["node"].hops(split, [case.graph]) == hops
 
 
 def test_a_model_that_reads_the_whole_graph_is_refused() -> None:
@@ -266,8 +266,10 @@ def test_an_attribute_of_the_whole_graph_goes_along() -> None:
 
 def test_no_more_computation_graphs_are_made_than_are_learnt_from(case, caplog, monkeypatch) -> None:
     made: list[int] = []
-    plain = Questions.__call__
-    monkeypatch.setattr(Questions, "__call__", lambda self, roots: made.append(len(roots)) or plain(self, roots))
+    plain = ComputationGraphs.__call__
+    monkeypatch.setattr(
+        ComputationGraphs, "__call__", lambda self, roots: made.append(len(roots)) or plain(self, roots)
+    )
     settings = {"task": "node", "epochs": 1, "restarts": 1, "teacher_limit": 36, "hops": 3}
     RCExplainer(**settings).fit(case.model, case.graph, index=case.nodes, progress=False)
     assert max(made) == 40  # a tenth of them is held out

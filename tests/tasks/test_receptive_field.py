@@ -11,7 +11,7 @@ from rcexplainer.errors import GraphError
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn import split_model
-from rcexplainer.tasks.registry import SUBJECTS
+from rcexplainer.tasks import TASKS
 from tests.gnn import zoo
 
 
@@ -65,7 +65,7 @@ def _seeded() -> None:
 def test_layers_that_pass_messages_several_times_are_measured(layers, width: int, hops: int) -> None:
     graph = ring(30)
     split = split_model(Layers(*layers, width=width).eval(), [graph], task="node")
-    assert SUBJECTS["node"].hops(split, [graph]) == hops
+    assert TASKS["node"].hops(split, [graph]) == hops
 
 
 def test_too_few_hops_are_refused_and_enough_are_taken() -> None:
@@ -102,8 +102,8 @@ def test_links_are_measured_beyond_the_pairs_that_are_named() -> None:
         (4 * place, (4 * place + 6) % 24) for place in range(6)
     ]
     model = Linked(SAGEConv(4, 8), SAGEConv(8, 8)).eval()
-    shown = SUBJECTS["link"].shown([graph], pairs)
-    assert SUBJECTS["link"].hops(split_model(model, shown, task="link"), shown) == 2
+    shown = TASKS["link"].trial_graphs([graph], pairs)
+    assert TASKS["link"].hops(split_model(model, shown, task="link"), shown) == 2
 
 
 def test_a_table_of_nodes_does_not_fit_a_part_of_the_graph() -> None:

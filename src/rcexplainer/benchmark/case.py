@@ -21,8 +21,9 @@ from rcexplainer.benchmark.nodes import PARTS
 from rcexplainer.datasets import GraphDataset, task_of
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn import GNN, SplitModel, split_model
-from rcexplainer.method.explaining_ import FittedExplainer, Search
-from rcexplainer.tasks.registry import SUBJECTS
+from rcexplainer.method.fitted_explainer import FittedExplainer
+from rcexplainer.method.results import Search
+from rcexplainer.tasks import TASKS
 
 # The classes the paper explains: mutagens, actives, houses. Deletion cannot create: the other class of BA-2motifs, a
 # cycle, is also what a graph without a house is taken for. Of other sets every class is explained.
@@ -71,12 +72,14 @@ class Case:
 
     @cached_property
     def split(self) -> SplitModel:
-        return split_model(self.model, SUBJECTS[self.data.task].shown(self.training, self.seen), task=self.data.task)
+        return split_model(
+            self.model, TASKS[self.data.task].trial_graphs(self.training, self.seen), task=self.data.task
+        )
 
     @cached_property
     def hops(self) -> int:
-        subject = SUBJECTS[self.data.task]
-        return subject.hops(self.split, subject.shown(self.training, self.seen))
+        subject = TASKS[self.data.task]
+        return subject.hops(self.split, subject.trial_graphs(self.training, self.seen))
 
     @cached_property
     def _parts(self) -> tuple[Tensor, Tensor] | None:

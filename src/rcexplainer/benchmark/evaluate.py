@@ -35,7 +35,7 @@ from rcexplainer.datasets import GraphDataset
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn import SplitModel
-from rcexplainer.method.explaining_ import FittedExplainer
+from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.metrics import fidelity, motif_auc, robustness
 
 LITTLE = 0.1  # where greedy deletion's mean fidelity is less, a ratio to it says nothing

@@ -18,7 +18,7 @@ from torch_geometric.data import Data
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn import SplitModel, delete_edges
 from rcexplainer.gnn.instances import Instances
-from rcexplainer.method.explaining_ import FittedExplainer
+from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.metrics import flips as found_by_search
 from rcexplainer.metrics.motif import motif_edges
 

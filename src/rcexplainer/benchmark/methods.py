@@ -9,8 +9,8 @@ from rcexplainer import baselines
 from rcexplainer.benchmark.case import Case
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explainer import RCExplainer
-from rcexplainer.gnn.forward import Task
-from rcexplainer.method.explaining_ import FittedExplainer
+from rcexplainer.gnn.forward import TaskName
+from rcexplainer.method.fitted_explainer import FittedExplainer
 
 DEPTH = 0.3  # how far greedy deletion goes
 LARGE = 64  # of a computation graph, the units that greedy deletion looks at
@@ -47,7 +47,7 @@ class Entry:
 
     fit: Callable[[Case, bool], FittedExplainer]
     caps: Caps = USUAL
-    settings: Callable[[int, Task, str, Mapping[str, Any]], dict[str, Any]] = lambda seed, task, preset, own: {}
+    settings: Callable[[int, TaskName, str, Mapping[str, Any]], dict[str, Any]] = lambda seed, task, preset, own: {}
 
 
 def _ours(make: Callable[..., RCExplainer]) -> Entry:

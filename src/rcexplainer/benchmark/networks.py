@@ -19,8 +19,8 @@ from rcexplainer.benchmark.accuracy import training_settings
 from rcexplainer.benchmark.results import OURS
 from rcexplainer.datasets import GraphDataset, load
 from rcexplainer.errors import CheckpointError, RCExplainerError
+from rcexplainer.explainer import FittedRCExplainer
 from rcexplainer.explanation import Explanation
-from rcexplainer.fit.fitted_ import FittedRCExplainer
 from rcexplainer.gnn import (
     GNNConfig,
     SplitModel,
@@ -33,7 +33,7 @@ from rcexplainer.gnn import (
     train_gnn,
 )
 from rcexplainer.gnn.trainer import DEFAULTS, usable_device
-from rcexplainer.method.explaining_ import FittedExplainer
+from rcexplainer.method.fitted_explainer import FittedExplainer
 
 
 def each_seed(seeds: Sequence[int], dataset: str, progress: bool) -> Iterable[int]:

@@ -29,7 +29,7 @@ from rcexplainer.errors import RCExplainerError
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn import GNN
-from rcexplainer.method.explaining_ import FittedExplainer
+from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.metrics import motif_accuracy, motif_auc
 
 USES_MOTIF = 0.9  # a network counts if so many of its motif nodes flip when their motif is deleted

@@ -11,11 +11,11 @@ from rcexplainer.cli.explanation_record import edge_labels, explanation_record, 
 from rcexplainer.cli.saved_network import open_network
 from rcexplainer.datasets import GraphDataset
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.explainer import FittedRCExplainer
+from rcexplainer.explainer import load as load_explainer
 from rcexplainer.explanation import Explanation, Failure
-from rcexplainer.fit.fitted_ import FittedRCExplainer
-from rcexplainer.fit.fitted_ import load as load_explainer
 from rcexplainer.gnn.trainer import usable_device
-from rcexplainer.method.explaining_ import Search
+from rcexplainer.method.results import Search
 
 PARTS = ("train", "val", "test")
 CELL_EDGES = 3  # edges in a cell of the table

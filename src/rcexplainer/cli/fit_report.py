@@ -8,8 +8,7 @@ from typing import Any
 
 from rcexplainer.benchmark.accuracy import versions
 from rcexplainer.cli.saved_network import open_network
-from rcexplainer.explainer import RCExplainer
-from rcexplainer.fit.fitted_ import FittedRCExplainer
+from rcexplainer.explainer import FittedRCExplainer, RCExplainer
 from rcexplainer.saving.documents import writable_file
 
 

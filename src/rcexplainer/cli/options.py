@@ -1,6 +1,6 @@
 """Options that several commands share, and the values of `--set`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -100,14 +100,26 @@ def parse_settings(texts: Sequence[str] | None) -> dict[str, Any]:
 
 def _parse(name: str, value: str, hint: Any) -> Any:
     """One value as the type of its field; a choice among words stays text."""
+    if hint not in PARSERS:
+        return value
+    parser, kind = PARSERS[hint]
     try:
-        if hint in (int, int | None):
-            return int(value)
-        if hint is float:
-            return float(value)
-        if hint is bool:
-            return TRUTHS[value.lower()]
+        return parser(value)
     except (ValueError, KeyError):
-        kind = {int: "a whole number", int | None: "a whole number", float: "a number", bool: "true or false"}[hint]
         raise RCExplainerError(f"{name} must be {kind}, got {value!r}") from None
-    return value
+
+
+def _pair(text: str) -> tuple[float, float]:
+    """Two numbers with a comma between them; one stands for both."""
+    first, _, last = text.partition(",")
+    return float(first), float(last or first)
+
+
+# By the type of a field in `RCConfig`: how its values are read, and what a value must be.
+PARSERS: dict[Any, tuple[Callable[[str], Any], str]] = {
+    int: (int, "a whole number"),
+    int | None: (lambda text: None if text.lower() == "none" else int(text), "a whole number or none"),
+    float: (float, "a number"),
+    bool: (lambda text: TRUTHS[text.lower()], "true or false"),
+    tuple[float, float]: (_pair, "a number, or two such as 0.5,5 (at the start, at the end)"),
+}

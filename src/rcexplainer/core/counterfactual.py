@@ -27,7 +27,7 @@ BLOCK = 4  # units that are put back at once, at least
 
 
 @dataclass(frozen=True)
-class Question:
+class FlipQuery:
     """What is asked of all instances at once: away from `source`, to any other class or to `target`."""
 
     ptr: Tensor  # [n + 1] the units of each instance
@@ -54,7 +54,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Found:
+class Removal:
     """The answer for all instances."""
 
     removed: Tensor  # [units]
@@ -70,7 +70,7 @@ class Verified:
     minimal: Tensor  # [n]: flipped, and not flipped any more with any single unit put back
 
 
-def verify(question: Question, found: Found) -> Verified:
+def verify(question: FlipQuery, found: Removal) -> Verified:
     """One run for all copies: every instance without its units, and each that flipped in the search with each of its
     units put back. An instance whose units were not put back one by one is not minimal, whatever this run says."""
     everyone = torch.arange(len(question.source), device=found.removed.device)
@@ -84,13 +84,13 @@ def verify(question: Question, found: Found) -> Verified:
     return Verified(log_probs[: len(everyone)], flipped, flipped & found.flipped & ~needless)
 
 
-def prefix_search(question: Question, scores: Tensor, allowed: Tensor) -> Found:
+def prefix_search(question: FlipQuery, scores: Tensor, allowed: Tensor) -> Removal:
     """The shortest flipping prefix of every ranking, pruned."""
     state, flipped = _best_prefix(question, scores, allowed)
     return prune(question, scores, state, flipped)
 
 
-def greedy_search(question: Question, scores: Tensor, allowed: Tensor) -> Found:
+def greedy_search(question: FlipQuery, scores: Tensor, allowed: Tensor) -> Removal:
     """As `prefix_search`, and greedy deletion where that fails or might need fewer units."""
     state, flipped = _best_prefix(question, scores, allowed)
     options = _options(question, scores, allowed)
@@ -102,15 +102,15 @@ def greedy_search(question: Question, scores: Tensor, allowed: Tensor) -> Found:
     anew = prune(question, scores, *_greedy_from(question, options, steps, nothing, torch.zeros_like(flipped)))
     better = anew.flipped & (~found.flipped | (_sizes(question, anew.removed) < sizes))
     removed = torch.where(better[owners(question.ptr)], anew.removed, found.removed)
-    return Found(removed, found.flipped | better)
+    return Removal(removed, found.flipped | better)
 
 
-def _sizes(question: Question, state: Tensor) -> Tensor:
+def _sizes(question: FlipQuery, state: Tensor) -> Tensor:
     """How many units of each instance are removed, [n]."""
     return torch.zeros_like(question.source).index_add(0, owners(question.ptr), state.long())
 
 
-def _options(question: Question, scores: Tensor, allowed: Tensor) -> Tensor:
+def _options(question: FlipQuery, scores: Tensor, allowed: Tensor) -> Tensor:
     """What greedy deletion may choose from: of large instances only the units with the highest scores."""
     owner = owners(question.ptr)
     large = (question.ptr.diff() > LARGE)[owner]
@@ -119,7 +119,7 @@ def _options(question: Question, scores: Tensor, allowed: Tensor) -> Tensor:
 
 
 def _greedy_from(
-    question: Question, options: Tensor, steps: Tensor, state: Tensor, flipped: Tensor
+    question: FlipQuery, options: Tensor, steps: Tensor, state: Tensor, flipped: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Greedy deletion of up to `steps` [n] more units, each instance's until it flips or to its largest drop."""
     if not int(steps.sum()):
@@ -149,7 +149,7 @@ def _cut_path(units: Tensor, values: Tensor, state: Tensor, flipped: Tensor, sta
     return state, flipped | turned.any(1)
 
 
-def _best_prefix(question: Question, scores: Tensor, allowed: Tensor) -> tuple[Tensor, Tensor]:
+def _best_prefix(question: FlipQuery, scores: Tensor, allowed: Tensor) -> tuple[Tensor, Tensor]:
     """(units removed [units], flipped [n]): the shortest flipping prefix, or the one with the largest drop."""
     ptr, owner = question.ptr, owners(question.ptr)
     place = ranks(scores.masked_fill(~allowed, -torch.inf), owner, ptr)
@@ -177,7 +177,7 @@ def _best_prefix(question: Question, scores: Tensor, allowed: Tensor) -> tuple[T
     return place < chosen[owner], flipped
 
 
-def prune(question: Question, scores: Tensor, state: Tensor, flipped: Tensor) -> Found:
+def prune(question: FlipQuery, scores: Tensor, state: Tensor, flipped: Tensor) -> Removal:
     """Put back one unit at a time, the lowest score first, as long as the prediction stays flipped."""
     owner = owners(question.ptr)
     state, undecided = _put_back_blocks(question, scores, state, flipped), flipped.clone()
@@ -191,10 +191,10 @@ def prune(question: Question, scores: Tensor, state: Tensor, flipped: Tensor) ->
         again[again.clone()] &= still[least[again]]
         state[units[least[again]]] = False
         undecided = again  # an instance none of whose units can be put back is minimal
-    return Found(state, flipped)
+    return Removal(state, flipped)
 
 
-def _put_back_blocks(question: Question, scores: Tensor, state: Tensor, flipped: Tensor) -> Tensor:
+def _put_back_blocks(question: FlipQuery, scores: Tensor, state: Tensor, flipped: Tensor) -> Tensor:
     """Of long removals, first halves, then quarters, … of the units with the lowest scores at once.
 
     One by one costs a run for every pair of units; with blocks hardly more than a run for every unit that stays.

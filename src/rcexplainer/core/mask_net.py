@@ -35,6 +35,11 @@ class EdgeMaskNet(nn.Module):
             self.register_buffer(f"{name}_mean", torch.zeros(width))
             self.register_buffer(f"{name}_std", torch.ones(width))
 
+    @property
+    def members(self) -> int:
+        """How many gates are averaged."""
+        return len(self.gate.gates) if isinstance(self.gate, MeanGate) else 1
+
     def standardise(self, nodes: Tensor, instances: Tensor) -> None:
         """Take mean and spread of these embeddings as the measure of all."""
         for name, values in (("node", nodes), ("instance", instances)):

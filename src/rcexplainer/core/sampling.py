@@ -88,7 +88,7 @@ def _error_on_the_way(head: Head, x: Tensor, extent: Tensor, steps: int) -> floa
     return float(((points * own.weight).sum(2) + own.bias - (first - second)).abs().max())
 
 
-def say_if_smooth(head: Head, x: Tensor) -> None:
+def warn_if_smooth(head: Head, x: Tensor) -> None:
     """One warning for a head whose boundaries can only be local linearisations, with how far they are off."""
     if not is_affine(head, x) and smooth_head(head, x):
         error = linearisation_error(head, x)
@@ -130,7 +130,7 @@ def sample_boundaries(
     """H̃: all boundaries of an affine head; else those of up to `per_class` embeddings of each predicted class.
 
     `"sample"` takes them at the embeddings (the paper), `"segment"` on the way to embeddings of other classes (the
-    authors' code). Duplicates are merged. Of a smooth head they are local linearisations (`say_if_smooth`).
+    authors' code). Duplicates are merged. Of a smooth head they are local linearisations (`warn_if_smooth`).
 
     With a `target`, only boundaries between it and another class (Eq. 12, 13). At an embedding of class i the two
     largest need not be i and the target, so that there its margin to the target is taken, whichever the sampler: the

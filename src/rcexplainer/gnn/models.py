@@ -28,7 +28,7 @@ from torch_geometric.nn import (
 )
 
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.gnn.forward import Task
+from rcexplainer.gnn.forward import TaskName
 
 POOLS = {"mean": global_mean_pool, "max": global_max_pool, "sum": global_add_pool}
 
@@ -53,7 +53,7 @@ class GNNConfig:
 
     num_features: int
     num_classes: int
-    task: Task = "graph"
+    task: TaskName = "graph"
     conv: Literal["graphconv", "gcn", "gin", "gat", "sage"] = "graphconv"
     width: int = 20
     layers: int = 3
@@ -108,13 +108,13 @@ MODELS: dict[str, dict[str, Any]] = {
 
 
 # Which of them is meant where none is named. Two nodes of a link are compared by their neighbours: one layer will do.
-USUAL: dict[Task, str] = {"graph": "paper", "node": "paper", "link": "shallow"}
+USUAL: dict[TaskName, str] = {"graph": "paper", "node": "paper", "link": "shallow"}
 
 # A node set is one graph with few nodes of each kind: without dropout the networks learn them by heart.
 TASKS: dict[str, dict[str, Any]] = {"graph": {}, "node": {"dropout": 0.2}, "link": {}}
 
 
-def gnn_config(name: str, num_features: int, num_classes: int, task: Task = "graph", **changes: Any) -> GNNConfig:
+def gnn_config(name: str, num_features: int, num_classes: int, task: TaskName = "graph", **changes: Any) -> GNNConfig:
     """A named architecture for data of this shape; `changes` are fields of `GNNConfig`."""
     if name not in MODELS:
         near = get_close_matches(name, MODELS, n=1)
