@@ -49,9 +49,11 @@ def test_python_dash_m():
     ("arguments", "message"),
     [
         (["trian"], "No such command 'trian'"),
-        (["train"], "Missing option '--dataset'"),
+        (["train"], "Missing option '--dataset'; see `rcexplainer train --help`"),
+        (["reproduce"], "Missing argument 'ENTRY'; see `rcexplainer reproduce --help`"),
         (["datasets", "--colour"], "No such option"),
-        (["bench", "core", "--threads", "0"], "--threads"),
+        (["bench", "core", "--threads", "0"], "'--threads': Input should be greater than or equal to 1, got '0'"),
+        (["demo", "--seed=x"], "got 'x'; see `rcexplainer demo --help`"),
     ],
 )
 def test_mistakes_are_one_line_and_exit_code_2(refused, arguments, message):

@@ -37,6 +37,7 @@ def test_scores_only(run, named, tmp_path):
     ("arguments", "message"),
     [
         ([*EXPLAIN[:-1], "nowhere.safetensors"], "there is no file nowhere.safetensors"),
+        ([*EXPLAIN[:-1], "FOLDER"], "is a folder, not a file: name a file that `rcexplainer fit --out FILE` wrote"),
         ([*EXPLAIN[:-1], "GNN"], "is no rcexplainer-explainer file: its format is 'rcexplainer-gnn'"),
         ([*EXPLAIN[:4], "OTHER", *EXPLAIN[5:]], "was fitted for another GNN"),
         ([*EXPLAIN, "--part", "all"], "part must be one of train, val, test, got 'all'"),

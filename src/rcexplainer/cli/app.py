@@ -3,6 +3,7 @@
 import logging
 import sys
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -35,11 +36,12 @@ def main(arguments: list[str] | None = None) -> None:
             error; 130: interrupted.
     """
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+    words = sys.argv[1:] if arguments is None else arguments
     try:
-        words = with_new_names(sys.argv[1:] if arguments is None else arguments)
+        words = with_new_names(words)
         code = app(args=words, prog_name="rcexplainer", standalone_mode=False)
     except typer.TyperException as error:
-        _fail(error.format_message() if hasattr(error, "format_message") else str(error))
+        _fail(_usage(error, words))
     except RCExplainerError as error:
         _fail(str(error))
     except OSError as error:
@@ -48,6 +50,17 @@ def main(arguments: list[str] | None = None) -> None:
         print("rcexplainer: interrupted", file=sys.stderr)
         raise SystemExit(130) from None
     raise SystemExit(code or 0)
+
+
+def _usage(error: typer.TyperException, words: Sequence[str]) -> str:
+    """What is wrong with the words of a command line, with the value that was found and the help to read."""
+    message = error.format_message() if hasattr(error, "format_message") else str(error)
+    names = getattr(getattr(error, "param", None), "opts", ())
+    given = [value for name, value in pairwise(words) if name in names]
+    given += [word.partition("=")[2] for word in words if word.partition("=")[0] in names and "=" in word]
+    found = f", got {given[-1]!r}" if given else ""
+    context = getattr(error, "ctx", None)
+    return f"{message.rstrip('.')}{found}; see `{context.command_path if context else 'rcexplainer'} --help`"
 
 
 def _fail(message: str) -> NoReturn:

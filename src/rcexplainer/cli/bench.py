@@ -17,9 +17,10 @@ def bench(
     what: Annotated[
         str,
         typer.Argument(
+            metavar="NAME",
             help="import (the time to import the package), core (edge scores and training steps, relative to those of "
             "the explained network), regions (decision regions of a million embeddings) or nodes (computation graphs "
-            "of 10,000 nodes)."
+            "of 10,000 nodes).",
         ),
     ],
     repeats: Annotated[int, typer.Option(min=1, metavar="N", help="Number of measurements; the median counts.")] = 3,

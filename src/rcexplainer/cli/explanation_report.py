@@ -16,6 +16,7 @@ from rcexplainer.explainer import load as load_explainer
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn.trainer import usable_device
 from rcexplainer.method.results import Search
+from rcexplainer.saving.documents import readable_file
 
 PARTS = ("train", "val", "test")
 CELL_EDGES = 3  # edges in a cell of the table
@@ -180,6 +181,7 @@ def explain_saved(
         raise RCExplainerError(f"part must be one of {', '.join(PARTS)}, got {part!r}")
     if search not in get_args(Search):
         raise RCExplainerError(f"search must be none, prefix or greedy, got {search!r}")
+    readable_file(explainer, "--explainer", "rcexplainer fit --out FILE")
     network = open_network(dataset, model, seed, root=root, device=device)
     fitted = replace(load_explainer(explainer, network.model), device=usable_device(device))
     data = network.data

@@ -23,7 +23,7 @@ EXAMPLES = (
 def reproduce(
     entry: Annotated[
         str,
-        typer.Argument(help=ENTRY_HELP),
+        typer.Argument(metavar="ENTRY", help=ENTRY_HELP),
     ],
     profile: Annotated[
         str,

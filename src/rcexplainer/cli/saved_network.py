@@ -7,6 +7,7 @@ from rcexplainer.datasets import GraphDataset, load
 from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.gnn import GNN, load_gnn
 from rcexplainer.gnn.trainer import usable_device
+from rcexplainer.saving.documents import readable_file
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,7 @@ def open_network(
         CheckpointError: The file is not a network, or the network was trained on other data or another split.
         RCExplainerError: The network or the dataset is for nodes or links, or the device cannot be used.
     """
+    readable_file(model, "--model", "rcexplainer train --out DIR")
     saved = load_gnn(model, usable_device(device))
     trained = saved.info.get("seed")
     if seed is not None and trained is not None and seed != trained:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from rcexplainer.errors import RCExplainerError
+from rcexplainer.errors import CheckpointError, RCExplainerError
 
 
 def to_text(document: Any) -> str:
@@ -38,6 +38,27 @@ def write_document(path: Path, document: Any) -> Path:
     from rcexplainer.saving.files import write_whole  # imports torch, which `rcexplainer --help` does not need
 
     return write_whole(path, (to_text(document) + "\n").encode())
+
+
+def readable_file(path: Path, option: str, command: str) -> Path:
+    """Check that a file exists.
+
+    Args:
+        path: The file.
+        option: The command-line option that named it, for the error message.
+        command: The command that writes such files, for the error message.
+
+    Returns:
+        The path.
+
+    Raises:
+        CheckpointError: `path` is a folder, or does not exist.
+    """
+    if path.is_dir():
+        raise CheckpointError(f"{option} {path} is a folder, not a file: name a file that `{command}` wrote")
+    if not path.exists():
+        raise CheckpointError(f"{option}: there is no file {path}; `{command}` writes one")
+    return path
 
 
 def writable_file(path: Path, option: str = "--out") -> Path:
