@@ -88,15 +88,13 @@ def evaluate(
 ) -> None:
     """Train networks, explain them, and measure fidelity, flips, robustness, motif accuracy and time."""
     use_threads(threads)
-    from rcexplainer.benchmark.methods import chosen
-
     if out is not None:
         writable_folder(out)
     result = _evaluate(
         dataset,
         arch,
         range(seeds),
-        methods=None if methods is None else chosen(methods),
+        methods=methods,
         protocol=protocol,
         preset=preset,
         settings=parse_settings(settings),
@@ -109,13 +107,14 @@ def evaluate(
     show_tables(result.to_json(), result.tables(), as_json)
 
 
-def _evaluate(dataset: str, arch: str | None, seeds: range, *, methods: list[str] | None, **how: Any) -> Any:
+def _evaluate(dataset: str, arch: str | None, seeds: range, *, methods: str | None, **how: Any) -> Any:
     """`rcexplainer.benchmark.harness.evaluate`, until it is there: the same arguments for the functions of today."""
     from types import SimpleNamespace
 
     from rcexplainer.benchmark import evaluate as held_out
     from rcexplainer.benchmark import nodes, paper_protocol
     from rcexplainer.benchmark.comparison import compare
+    from rcexplainer.benchmark.methods import chosen
     from rcexplainer.datasets import task_of
     from rcexplainer.errors import RCExplainerError
     from rcexplainer.gnn.models import USUAL
@@ -130,7 +129,7 @@ def _evaluate(dataset: str, arch: str | None, seeds: range, *, methods: list[str
     result: Any
     arch = arch or USUAL[task_of(dataset)]
     if methods is not None:
-        result = compare(dataset, arch, seeds, methods, robust=robust, **how)
+        result = compare(dataset, arch, seeds, chosen(methods), robust=robust, **how)
     elif task_of(dataset) != "graph":
         result = nodes.evaluate_nodes(dataset, arch, seeds, device=device, **how)
     elif protocol == "paper":
