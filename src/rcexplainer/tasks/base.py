@@ -47,7 +47,7 @@ class Task(ABC):
 
     @abstractmethod
     def alone(self, asked: Sequence[Instance], instances: Instances) -> Evaluate:
-        """(positions [v], units removed) → log p [v, C] of instances where they really are, each in a run of its own."""
+        """(positions [v], units removed) → log p [v, C] of instances where they really are, each in its own run."""
 
     def whole_graph(self, split: SplitModel, graph: Data) -> WholeGraph | None:
         """What the model says of instances in their whole graph; None where instances are whole graphs."""
