@@ -68,16 +68,6 @@ class RCConfig:
                 "the network on"
             )
 
-    @property
-    def ranking(self) -> bool:
-        """Whether only the order of an instance's units is learnt: budget gates have no level of their own."""
-        return self.gate == "budget"
-
-    @property
-    def standardised(self) -> bool:
-        """Whether the network reads inputs with mean 0 and spread 1; the paper's own form reads them as they are."""
-        return self.network != "concat"
-
     def without_effect(self) -> dict[str, str]:
         """The settings that change nothing as the others stand, each with the reason."""
         masks = ("weight_same", "weight_sparse", "weight_discrete", "target_size", "sides", "gate", "temperature")
