@@ -1,6 +1,6 @@
 """SubgraphX (ICML 2021): the connected subsets of nodes with the largest Shapley value, found by tree search.
 
-    game       players: the subset S as one of them, and each node within `reach` hops of it; all other nodes always take part
+    game       players: the subset S as one of them, and each node within `reach` hops of it; all others take part
     v(C)       p(c) of the graph in which the nodes that do not take part are hidden: their features are 0
     reward(S)  E [v(C ∪ S) − v(C)], where C are the players before S in a random order
     score(i)   1 − m / n: of all subsets met by the search, the one with the largest reward of every size is kept, and i

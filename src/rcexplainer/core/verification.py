@@ -1,8 +1,8 @@
 """Claims that hold: what is said of a counterfactual is what the model said last, of exactly that graph, alone.
 
 A search runs many copies side by side, which is allowed only if the model gives the same answer for a graph in a batch
-as for that graph alone. This is measured when a model is split, and in every call on a seeded sample of its instances, as
-they are and without the units found:
+as for that graph alone. This is measured when a model is split, and in every call on a seeded sample of its instances,
+as they are and without the units found:
 
     |log p(batch) − log p(alone)| ≤ 1e-4 and the same predicted class
 

@@ -49,7 +49,7 @@ def iter_graphs(graphs: object) -> Iterator[Data]:
 
 
 def stream(graphs: Graphs, device: torch.device | None) -> Iterator[Data | Exception]:
-    """The graphs one after the other, as copies on the device if one is given; what is no graph is an error in place."""
+    """The graphs one after the other, copied to the device if one is given; what is no graph is an error in place."""
     if isinstance(graphs, Data) or not isinstance(graphs, Iterable) or isinstance(graphs, str | Tensor | HeteroData):
         yield from (_moved(graph, device) for graph in iter_graphs(graphs))
         return

@@ -1,8 +1,8 @@
 """Soft edge masks: each message over edge (i, j) counts M_ij times.
 
-The weight enters as `edge_weight` where a layer has that argument, else it scales the message itself. For training only:
-layers that average or attend still count an edge of weight 0, so nothing is ever claimed from a soft mask. How far a mask
-of 0 is from deletion is measured when a model is split.
+The weight enters as `edge_weight` where a layer has that argument, else it scales the message itself. For training
+only: layers that average or attend still count an edge of weight 0, so nothing is ever claimed from a soft mask. How
+far a mask of 0 is from deletion is measured when a model is split.
 """
 
 import inspect

@@ -3,14 +3,13 @@
     fitted = Method(task="node", **settings).fit(model, graph, index=nodes)
     explanations = fitted.explain(graph, index=nodes)
 
-A method is one function, `scores(instances, labels)`: a number in [0, 1] for every unit that can be deleted. A method that
-has to be trained returns it from `learn`. Checking the input, batching, searching for counterfactuals and verifying them
-is the same for all (`FittedExplainer`).
+A method is one function, `scores(instances, labels)`: a number in [0, 1] for every unit that can be deleted. A method
+that has to be trained returns it from `learn`. Checking the input, batching, searching for counterfactuals and
+verifying them is the same for all (`FittedExplainer`).
 """
 
 import copy
 import warnings
-from abc import ABC
 from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any, get_args
@@ -33,7 +32,7 @@ from rcexplainer.tasks.index import Index
 UnitScores = Callable[[Instances, Tensor], Tensor]  # (instances, predicted classes) → [units]
 
 
-class Method(ABC):
+class Method:
     """An explanation method, before it has seen a model.
 
     Args:

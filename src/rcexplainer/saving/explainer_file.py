@@ -128,7 +128,7 @@ def config_of(saved: dict[str, Any]) -> RCConfig:
 
 
 def translated(saved: dict[str, Any]) -> dict[str, Any]:
-    """Settings of version 0.1 in the names of 0.2; one whose value 0.2 cannot express is left, to be refused by name."""
+    """Settings of version 0.1 in the names of 0.2; a value that 0.2 cannot express is left, to be refused by name."""
     new = {key: value for key, value in saved.items() if CONSTANTS.get(key, _MISSING) != value}
     new["temperature"] = (new["temperature"], new.pop("temperature_end"))
     if new.pop("keep") == "last":
