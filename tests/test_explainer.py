@@ -748,13 +748,13 @@ def test_directed_and_weighted_graphs_are_fitted_and_explained() -> None:
 
 
 def test_a_search_that_finds_nothing_better_takes_nothing_away() -> None:
-    from rcexplainer.core.counterfactual import Question, greedy_search, prefix_search
+    from rcexplainer.core.counterfactual import FlipQuery, greedy_search, prefix_search
 
     def worse(instances: torch.Tensor, removed: torch.Tensor) -> torch.Tensor:
         gone = removed.reshape(len(instances), 4).sum(1) / 10
         return torch.stack([0.6 + gone, 0.4 - gone], 1).log()
 
-    question = Question(torch.tensor([0, 4]), worse, torch.tensor([0]))
+    question = FlipQuery(torch.tensor([0, 4]), worse, torch.tensor([0]))
     for search in (prefix_search, greedy_search):
         found = search(question, torch.linspace(1, 0, 4), torch.ones(4, dtype=torch.bool))
         assert not found.removed.any()

@@ -19,7 +19,6 @@ class RCConfig:
     sampler: Literal["sample", "segment"] = "sample"  # where boundaries are taken; the paper: at the sample
     candidates_per_class: int = 50  # sampled boundaries a class; the paper: 50. A linear head is enumerated
     epsilon: float = 1.0  # ε of the greedy choice (Eq. 5); the paper: "a small constant"
-    coverage: Literal["count", "confidence"] = "count"  # what a graph counts in g; the paper: 1, or its confidence
     tight: bool = False  # whether a region has every boundary its members agree on; the paper: only the greedy choice
     scaled: bool = True  # boundaries divided by half the median |B| in their region; the paper: no
 

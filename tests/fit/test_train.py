@@ -254,11 +254,6 @@ def test_on_a_named_device_a_copy_of_the_model_is_used_and_graphs_are_moved(case
         RCExplainer().fit(case.model, case.train, device="nowhere", progress=False)
 
 
-def test_coverage_may_count_confidence(case) -> None:
-    fitted = RCExplainer(epochs=1, coverage="confidence").fit(case.model, case.train, progress=False)
-    assert len(fitted.regions) >= 2
-
-
 def test_no_more_than_the_limit_is_learnt_from_and_it_is_said(case, caplog) -> None:
     class Counting(RCExplainer):
         def objective(self, config: RCConfig):

@@ -5,7 +5,7 @@
     follow_order    the order in which a search against the region's boundaries deleted the units
     follow_effects  what each unit does on its own
     seek_outcomes   what deleting explanations drawn from the network's own ranking really leads to
-    stay_put        the top of a noisy copy's ranking should be the top of the graph's own
+    keep_top        the top of a noisy copy's ranking should be the top of the graph's own
 
 Every objective gives the mean over the instances. How logits become masks is a gate passed in.
 """
@@ -20,7 +20,7 @@ from rcexplainer.core.gates import Gate
 from rcexplainer.core.losses import SIDES, Side, confident, discrete, doubtful, sparse
 from rcexplainer.core.outcomes import Outcome, outcome_loss
 from rcexplainer.core.plackett_luce import effect_loss, order_loss
-from rcexplainer.core.stability import Copied, stability_loss
+from rcexplainer.core.stability import NoisyCopy, stability_loss
 
 Terms = dict[str, Tensor]
 
@@ -36,7 +36,7 @@ class Step:
     inside: Callable[[Tensor], Tensor]  # a mask [units] → B(φ_gc(G weighed by it)) [n, P]
     log_p: Callable[[Tensor], Tensor]  # a mask [units] → log P(c | G weighed by it) [n], c the predicted class
     outcome: Outcome  # units [units] that are really gone → 1 − P(c | G without them) [n]
-    copied: Callable[[], Copied]  # what the network says of noisy copies
+    copied: Callable[[], NoisyCopy]  # what the network says of noisy copies
     order: Tensor  # π [n, K]
     effect: Tensor  # e [units]
     progress: float  # share of the training that is done
@@ -126,7 +126,7 @@ def seek_outcomes(weight: float, draws: int) -> Objective:
     return objective
 
 
-def stay_put(weight: float, k: int) -> Objective:
+def keep_top(weight: float, k: int) -> Objective:
     """The same top k in noisy copies."""
 
     def objective(step: Step) -> Terms:
@@ -135,6 +135,6 @@ def stay_put(weight: float, k: int) -> Objective:
     return objective
 
 
-def together(objectives: list[Objective]) -> Objective:
+def sum_of(objectives: list[Objective]) -> Objective:
     """All of them at once."""
     return lambda step: {name: term for objective in objectives for name, term in objective(step).items()}

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from rcexplainer.core.boundaries import LinearBoundaries, check_embeddings, concat
-from rcexplainer.core.cover import EPSILON, peel
+from rcexplainer.core.cover import COVER_EPSILON, peel
 from rcexplainer.errors import RCExplainerError
 
 _CELLS = 2**24  # numbers at a time where instances meet boundaries or regions: 64 MB of floats
@@ -50,15 +50,27 @@ class Regions:
         embeddings: Tensor,
         predictions: Tensor,
         *,
-        epsilon: float = EPSILON,
-        weights: Tensor | None = None,
+        epsilon: float = COVER_EPSILON,
         scaled: bool = True,
         tight: bool = False,
     ) -> "Regions":
-        """`predictions` [n]: the classes predicted, never labels. `weights` [n] > 0: what each instance counts in g,
-        such as the confidence of its prediction. `scaled=False` leaves the boundaries as they are (scale 1).
-        `tight=True` adds to each region every candidate that has all its members on one side: it covers the same
-        instances, but less of the space where there are none, to which deleting edges may lead."""
+        """Find the regions of every predicted class by peeling.
+
+        Args:
+            boundaries: The candidates H̃ of all classes.
+            embeddings: [n, d].
+            predictions: [n] the predicted classes (never labels).
+            epsilon: ε of the greedy choice (Eq. 5).
+            scaled: Whether margins are divided by half the median |B_i| of the members covered; if not, the scale is 1.
+            tight: Whether a region gets every candidate that has all its members on one side. It then covers the same
+                instances, but less of the empty space around them, where deleting edges may lead.
+
+        Returns:
+            The regions.
+
+        Raises:
+            RCExplainerError: If an embedding is not finite, or the numbers of embeddings and predictions differ.
+        """
         check_embeddings(embeddings)
         if len(predictions) != len(embeddings) or not len(embeddings):
             raise RCExplainerError(
@@ -75,7 +87,6 @@ class Regions:
                 _sides(candidates, embeddings, members.nonzero().flatten()),
                 _sides(candidates, embeddings, others.nonzero().flatten()),
                 epsilon,
-                None if weights is None else weights[members],
             )
             own = embeddings[members]
             for cover in covers:

@@ -17,7 +17,7 @@ from rcexplainer.core.segments import ranks
 
 
 @dataclass(frozen=True)
-class Copied:
+class NoisyCopy:
     """What the network says of a noisy copy."""
 
     logits: Tensor  # f_θ of the copy's units, [copied]
@@ -25,7 +25,7 @@ class Copied:
     unit: Tensor  # the same unit in the graph itself, [copied]; −1 for an edge that only the copy has
 
 
-def stability_loss(logits: Tensor, ptr: Tensor, owner: Tensor, copied: Copied, k: int) -> Tensor:
+def stability_loss(logits: Tensor, ptr: Tensor, owner: Tensor, copied: NoisyCopy, k: int) -> Tensor:
     """L_stable [n] from f(G) [units] and f(G'); 0 where there is nothing to tell apart. O(k) an edge."""
     place = ranks(logits.detach(), owner, ptr)
     place = torch.where(copied.unit >= 0, place[copied.unit.clamp_min(0)], k)

@@ -15,7 +15,7 @@ from rcexplainer.core.mask_net import EdgeMaskNet
 from rcexplainer.core.objectives import Objective, Step
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.segments import gather_ranges, owners
-from rcexplainer.core.stability import Copied, same_units
+from rcexplainer.core.stability import NoisyCopy, same_units
 from rcexplainer.core.units import Units, find_units
 from rcexplainer.fit.data import Known, Lesson, question, questions
 from rcexplainer.fit.fitted_ import shown_logits, unit_logits
@@ -78,7 +78,7 @@ class Taught:
 
     @property
     def reading(self) -> Read:
-        """What all but `stay_put` is learnt from: the copies too, unless that is there for them."""
+        """What all but `keep_top` is learnt from: the copies too, unless that is there for them."""
         return as_it_is if self.config.weight_stable else self.copies
 
     @cached_property
@@ -93,12 +93,12 @@ class Taught:
         copies = read(batch, units, generator)
         logits = unit_logits(net, split.run(copies), copies, units, self.question[ids], self.config)
 
-        def copied() -> Copied:
+        def copied() -> NoisyCopy:
             other = self.copies(batch, units, generator)
             nodes = int(other.num_nodes or 0)
             own = find_units(other.edge_index, nodes, batch.batch, len(ids), other.get("edge_fixed"))
             heard = unit_logits(net, split.run(other), other, own, self.question[ids], self.config)
-            return Copied(heard, own.owner, same_units(units.pair, own.pair, nodes))
+            return NoisyCopy(heard, own.owner, same_units(units.pair, own.pair, nodes))
 
         def inside(mask: Tensor) -> Tensor:
             return self.regions.margins(split.run(batch, units.to_edges(mask, 1.0)).embedding, self.region[ids])

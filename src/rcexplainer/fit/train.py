@@ -19,10 +19,10 @@ from rcexplainer.core.objectives import (
     Terms,
     follow_effects,
     follow_order,
+    keep_top,
     leave_region,
     seek_outcomes,
-    stay_put,
-    together,
+    sum_of,
 )
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.sampling import sample_boundaries
@@ -68,8 +68,8 @@ def make_objective(config: RCConfig) -> Objective:
     if config.weight_outcome:
         parts.append(seek_outcomes(config.weight_outcome, config.outcome_draws))
     if config.weight_stable and config.noise:
-        parts.append(stay_put(config.weight_stable, STABLE))
-    return together(parts)
+        parts.append(keep_top(config.weight_stable, STABLE))
+    return sum_of(parts)
 
 
 def margins_of(split: SplitModel) -> Head:
@@ -94,13 +94,11 @@ def find_regions(split: SplitModel, known: Seen, config: RCConfig, seed: int, ta
         generator=torch.Generator().manual_seed(seed),
         target=target,
     )
-    confidence = known.log_probs.amax(1).exp() if config.coverage == "confidence" else None
     regions = Regions.fit(
         boundaries,
         known.embedding,
         known.label,
         epsilon=config.epsilon,
-        weights=confidence,
         scaled=config.scaled,
         tight=config.tight,
     )

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from rcexplainer.core.counterfactual import Found, Question, greedy_search, prefix_search, verify
+from rcexplainer.core.counterfactual import FlipQuery, Removal, greedy_search, prefix_search, verify
 from rcexplainer.core.verification import LATER, SAMPLE, Answers, Interference, check_alone
 from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 Search = Literal["none", "prefix", "greedy"]
 OnError = Literal["raise", "keep"]
 Overall = Callable[[list[Asked]], Tensor]  # what the model says of instances in their whole graph
-SEARCHES: dict[str, Callable[[Question, Tensor, Tensor], Found]] = {"prefix": prefix_search, "greedy": greedy_search}
+SEARCHES: dict[str, Callable[[FlipQuery, Tensor, Tensor], Removal]] = {"prefix": prefix_search, "greedy": greedy_search}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -276,7 +276,7 @@ class FittedExplainer:
         scores = self.scored(instances, labels, target)
         answers, disputed = Answers(units.ptr, log_probs), None
         if search != "none":
-            question = Question(units.ptr, instances.log_probs, labels, target)
+            question = FlipQuery(units.ptr, instances.log_probs, labels, target)
             found = SEARCHES[search](question, scores, allowed(candidates, asked, units))
             final = verify(replace(question, log_probs=alone) if one_by_one else question, found)
             answers = Answers(units.ptr, log_probs, found.removed, final)

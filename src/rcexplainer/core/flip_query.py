@@ -1,0 +1,77 @@
+"""What a counterfactual search looks for: copies of an instance, with units removed, that the model puts elsewhere.
+
+flip(copy)   argmax P(copy) ≠ source,   or   = target where a class is asked for
+drop(copy)   log P(source | copy),      or   log P(source | copy) − log P(target | copy)
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from rcexplainer.core.search import Evaluate
+
+
+@dataclass(frozen=True)
+class FlipQuery:
+    """What is searched for: away from the class `source`, to any other class or to `target`.
+
+    Attributes:
+        ptr: [n + 1] where the units of each instance begin.
+        log_probs: Gives log P [v, C] of v copies with units removed.
+        source: [n] the predicted class of each instance.
+        target: The class to reach; None for any class but `source`.
+        max_share: The share of an instance's units that may be removed.
+    """
+
+    ptr: Tensor
+    log_probs: Evaluate
+    source: Tensor
+    target: int | None = None
+    max_share: float = 0.5
+
+    def flips(self, log_probs: Tensor, instance: Tensor) -> Tensor:
+        """Which copies are of the class searched for.
+
+        Args:
+            log_probs: [v, C] of the copies.
+            instance: [v] the instance of each copy.
+
+        Returns:
+            [v] bool; False where the model returned NaN.
+        """
+        predicted = log_probs.argmax(1)
+        turned = predicted != self.source[instance] if self.target is None else predicted == self.target
+        return turned & ~log_probs.isnan().any(1)  # argmax takes NaN for the largest value
+
+    def drop(self, log_probs: Tensor, instance: Tensor) -> Tensor:
+        """How far the copies are from flipping; smaller is closer.
+
+        Args:
+            log_probs: [v, C] of the copies.
+            instance: [v] the instance of each copy.
+
+        Returns:
+            [v] log P(source), or log P(source) − log P(target); +∞ where the model returned NaN.
+        """
+        here = log_probs.gather(1, self.source[instance, None]).squeeze(1)
+        value = here if self.target is None else here - log_probs[:, self.target]
+        return value.nan_to_num(nan=torch.inf, posinf=torch.inf, neginf=-torch.inf)
+
+    def max_units(self) -> Tensor:
+        """[n] how many units of each instance may be removed: `max_share` of them, and at least one."""
+        counts = self.ptr.diff()
+        return torch.minimum((counts * self.max_share).floor().long().clamp_min(1), counts)
+
+
+@dataclass(frozen=True)
+class Removal:
+    """What a search returns for all instances.
+
+    Attributes:
+        removed: [units] bool.
+        flipped: [n] bool, as seen by the search. It is no claim yet: only `verify` makes one.
+    """
+
+    removed: Tensor
+    flipped: Tensor
