@@ -1,12 +1,12 @@
-"""Claims that hold: what is said of a counterfactual is what the model said last, of exactly that graph, alone.
+"""Claims that hold: a counterfactual is reported with the model's last answer for exactly that graph, run alone.
 
-A search runs many copies side by side, and may do so only with a model that says the same of a graph in a batch as
-alone. That is measured when a model is taken apart, and in every call on a seeded sample of its instances, as they are
-and without the units found:
+A search runs many copies in one batch, which is valid only if the model's answer for a graph does not depend on the
+rest of the batch. This is measured when the model is split, and in every call on a seeded sample of its instances,
+unchanged and without the removed units:
 
     |log p(batch) − log p(alone)| ≤ 1e-4 and the same predicted class
 
-Where one differs, nothing of the call can be believed: it is run again, one by one.
+If any answer differs, no result of the call can be trusted, and all instances are run again one by one.
 """
 
 from dataclasses import dataclass
@@ -18,22 +18,35 @@ from rcexplainer.core.counterfactual import Verified
 from rcexplainer.core.search import Evaluate
 from rcexplainer.core.segments import gather_ranges
 
-SAMPLE, LATER = 16, 2  # instances of the first chunk of a call that are run alone too, and of every later chunk
-TOLERANCE = 1e-4
+FIRST_SAMPLE, LATER_SAMPLE = 16, 2  # instances run alone as a check, in the first chunk of a call and in later ones
+BATCH_TOLERANCE = 1e-4  # on log p
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What the model says of some instances: as they are, and without the units that a search has found."""
+    """The model's answers for some instances, before and after the removal that a search has found.
 
-    ptr: Tensor  # [n + 1] the units of each instance
-    before: Tensor  # log p [n, C]
-    removed: Tensor | None = None  # [units]; None: no search was made
+    Attributes:
+        ptr: [n + 1] where the units of each instance begin.
+        before: log p [n, C] of the instances themselves.
+        removed: [units] bool; None if there was no search.
+        after: The verified answers without these units; None if there was no search.
+    """
+
+    ptr: Tensor
+    before: Tensor
+    removed: Tensor | None = None
     after: Verified | None = None
 
 
 class Interference(Exception):  # noqa: N818  caught where a call is run again
-    """Instances of which the model says something else in a batch than alone."""
+    """The model's answers depend on what else is in the batch.
+
+    Attributes:
+        different: Number of answers that differ.
+        checked: Number of answers compared.
+        off: Largest difference of log p.
+    """
 
     def __init__(self, different: int, checked: int, off: float) -> None:
         self.different, self.checked, self.off = different, checked, off
@@ -41,7 +54,17 @@ class Interference(Exception):  # noqa: N818  caught where a call is run again
 
 
 def check_alone(answers: Answers, alone: Evaluate, size: int, seed: int) -> None:
-    """Raise `Interference` if the model says something else of one of `size` instances when it is run alone."""
+    """Compare a sample of answers with those of the model on each graph alone.
+
+    Args:
+        answers: The answers of the batched run.
+        alone: Runs copies one by one.
+        size: Number of instances to sample.
+        seed: Random seed of the sample.
+
+    Raises:
+        Interference: If an answer differs.
+    """
     count = len(answers.before)
     ids = torch.randperm(count, generator=torch.Generator().manual_seed(seed))[:size].sort().values
     ids = ids.to(answers.ptr.device)
@@ -53,12 +76,20 @@ def check_alone(answers: Answers, alone: Evaluate, size: int, seed: int) -> None
         removed.append(answers.removed[units])
     batched, single = torch.cat(expected), alone(torch.cat(copies), torch.cat(removed))
     off = gaps(batched, single)
-    different = ~(off <= TOLERANCE) | (batched.argmax(1) != single.argmax(1))
+    different = ~(off <= BATCH_TOLERANCE) | (batched.argmax(1) != single.argmax(1))
     if bool(different.any()):
         raise Interference(int(different.sum()), len(different), float(off.max()))
 
 
 def gaps(one: Tensor, other: Tensor) -> Tensor:
-    """[n] the largest difference of each row; 0 where both are −∞, or both no number."""
+    """Compare rows.
+
+    Args:
+        one: [n, C].
+        other: [n, C].
+
+    Returns:
+        [n] the largest absolute difference in each row; entries that are equal, or NaN in both, count as 0.
+    """
     same = (one == other) | (one.isnan() & other.isnan())
     return (one - other).abs().masked_fill(same, 0.0).amax(1)

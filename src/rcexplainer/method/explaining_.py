@@ -15,7 +15,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from rcexplainer.core.counterfactual import FlipQuery, Removal, greedy_search, prefix_search, verify
-from rcexplainer.core.verification import LATER, SAMPLE, Answers, Interference, check_alone
+from rcexplainer.core.verification import FIRST_SAMPLE, LATER_SAMPLE, Answers, Interference, check_alone
 from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn.graph_checks import Graphs, Kind, check_graph
@@ -283,7 +283,7 @@ class FittedExplainer:
             disputed = found.flipped != final.flipped
         batched = len(asked) > 1 or self.split.task != "graph" or search != "none"
         if batched and not one_by_one:
-            check_alone(answers, alone, SAMPLE if not start else LATER, seed=start)
+            check_alone(answers, alone, FIRST_SAMPLE if not start else LATER_SAMPLE, seed=start)
         self._say_disputed(asked, disputed, start)
         return pack(asked, instances, answers, scores, disputed, target, self.class_names)
 
