@@ -91,7 +91,7 @@ def datasets(
     as_json: Json = False,
 ) -> None:
     """List the datasets, or load some and show their numbers."""
-    from rcexplainer.datasets import ENTRIES, FAMILIES
+    from rcexplainer.datasets import DATASETS, FAMILIES
     from rcexplainer.datasets.inventory import describe
 
     if names:
@@ -99,7 +99,7 @@ def datasets(
         caption = "nodes and edges: means over the graphs, an undirected edge counts once"
         _show([asdict(one) for one in found], [one.row() for one in found], caption, as_json)
         return
-    listed = [{"name": name, "task": one.task, "about": one.about} for name, one in {**ENTRIES, **FAMILIES}.items()]
+    listed = [{"name": name, "task": one.task, "about": one.about} for name, one in {**DATASETS, **FAMILIES}.items()]
     _show(listed, listed, "rcexplainer datasets NAME shows its numbers", as_json)
 
 
