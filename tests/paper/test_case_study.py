@@ -79,4 +79,4 @@ def test_a_figure_of_an_unknown_kind_is_refused_before_the_work(tmp_path, capsys
     with pytest.raises(SystemExit) as done:
         main(["case-study", "--figure", str(tmp_path / "case.docx")])
     assert done.value.code == 2
-    assert "a figure is written as .svg, .png or .pdf, got 'case.docx'" in capsys.readouterr().err
+    assert "the file of a figure must end in .svg, .png or .pdf, got 'case.docx'" in capsys.readouterr().err
