@@ -137,10 +137,11 @@ def _without_covered(cuts: list[_Cut]) -> PatternCell:
 
 
 def _without_redundant(cuts: list[_Cut]) -> list[_Cut]:
-    """The cuts without those rows, tried from last to first, that exclude nobody whom the other rows do not exclude.
+    """The cuts without redundant rows, which exclude no instance that the others do not; tried from last to first.
 
-    Whoever a row excludes was excluded before it, or by it first. The former still are, as earlier rows have not been
-    dropped yet; so it is redundant if the latter are all excluded by a later row that stays.
+    An instance that a row excludes was already excluded by an earlier row, or first by this one. The former stay
+    excluded, as earlier rows have not been dropped yet; so a row is redundant if a later row that stays excludes all of
+    the latter.
     """
     kept: list[_Cut] = []
     rows = [0] * len(cuts[-1].members.group.words)  # the kept rows as bits

@@ -1,6 +1,6 @@
 """What a counterfactual search looks for: copies of an instance, with units removed, that the model puts elsewhere.
 
-flip(copy)   argmax P(copy) ≠ source,   or   = target where a class is asked for
+flip(copy)   argmax P(copy) ≠ source,   or   = target if there is one
 drop(copy)   log P(source | copy),      or   log P(source | copy) − log P(target | copy)
 """
 

@@ -58,7 +58,7 @@ class EdgeMaskNet(nn.Module):
         Args:
             nodes: [nodes, D] node embeddings.
             instances: [instances, d] embeddings of the instances.
-            label: [instances] the class asked about.
+            label: [instances] the class of each instance, which selects its output weights.
             pair: [2, units] the two nodes of each unit.
             owner: [units] the instance of each unit.
 
@@ -101,7 +101,7 @@ class FactorisedGate(nn.Module):
         Args:
             z: [nodes, D] standardised node embeddings.
             z_g: [instances, d] standardised embeddings of the instances.
-            label: [instances] the class asked about.
+            label: [instances] the class of each instance, which selects its output weights.
             pair: [2, units] the two nodes of each unit.
             owner: [units] the instance of each unit.
 
@@ -116,7 +116,7 @@ class FactorisedGate(nn.Module):
         Args:
             z: [nodes, D] standardised node embeddings.
             z_g: [instances, d] standardised embeddings of the instances.
-            label: [instances] the class asked about.
+            label: [instances] the class of each instance, which selects its output weights.
             pair: [2, units] the two nodes of each unit.
             owner: [units] the instance of each unit.
 
@@ -139,7 +139,7 @@ class FactorisedGate(nn.Module):
 
         Args:
             hidden: [units, hidden].
-            label: [instances] the class asked about.
+            label: [instances] the class of each instance, which selects its output weights.
             owner: [units] the instance of each unit.
 
         Returns:
@@ -169,9 +169,9 @@ class NeighbourGate(FactorisedGate):
         i, j = pair
         sums = hidden.new_zeros(len(z), hidden.size(1)).index_add_(0, i, hidden).index_add_(0, j, hidden)
         near = self.near(sums.div_(torch.bincount(pair.flatten(), minlength=len(z)).clamp_min(1)[:, None]))
-        heard = near.index_select(0, i)
-        heard += near.index_select(0, j)
-        return self.answer(heard.relu_() + hidden, label, owner)
+        around = near.index_select(0, i)
+        around += near.index_select(0, j)
+        return self.answer(around.relu_() + hidden, label, owner)
 
 
 class ConcatGate(nn.Module):

@@ -190,7 +190,7 @@ class PatternCell:
         return negative_half, positive_half
 
     def _count_smaller(self, smaller: Tensor, larger: Tensor) -> tuple["PatternCell", "PatternCell"]:
-        """The cells of two parts of the index, of which only the smaller one is counted."""
+        """The cells of two parts of the index; only the smaller one is counted."""
         if not len(smaller):
             return PatternCell(self.group, smaller, torch.zeros_like(self.counts)), self
         counts = self.group.counts(smaller)

@@ -111,6 +111,7 @@ def _uniform(edges: Iterable[NodePair], roles: Iterable[int], motif_id: int) -> 
 
 
 def _numbers(values: Iterable[int] | Iterable[NodePair]) -> Integers:
+    """The values as an array."""
     return np.array(list(values), dtype=np.int64)
 
 

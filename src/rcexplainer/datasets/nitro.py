@@ -212,8 +212,10 @@ def _build(skeleton: Skeleton, groups: Groups) -> Molecule:
 
 
 def _one_of(random: np.random.RandomState, values: Sequence[Value]) -> Value:
+    """Draw one value."""
     return values[int(random.random_sample() * len(values))]
 
 
 def _shuffled(random: np.random.RandomState, places: Sequence[int]) -> list[int]:
+    """The places in random order."""
     return [places[position] for position in random.permutation(len(places))]

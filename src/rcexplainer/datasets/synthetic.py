@@ -208,7 +208,7 @@ def _shift_ids(motif_id: Integers, by: int) -> Integers:
 
 
 def _ones(graph: PlantedGraph) -> Tensor:
-    """Features that say nothing."""
+    """Uninformative features."""
     return torch.ones(graph.num_nodes, NUM_FEATURES)
 
 

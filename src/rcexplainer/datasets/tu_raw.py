@@ -123,7 +123,7 @@ def _read(path: Path, columns: int | None = 1, kind: type[np.number[Any]] = np.i
 
 
 def _lines(path: Path) -> list[str]:
-    """The lines of a text file, of which there must be at least two, all complete."""
+    """The lines of a text file, which must have at least two, all complete."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
