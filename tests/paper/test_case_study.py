@@ -65,7 +65,9 @@ def test_a_graph_of_each_class_is_drawn(study, tmp_path) -> None:
     pytest.importorskip("matplotlib")
     path = case_study.draw_case_study(study, tmp_path / "figures" / "case.svg")
     assert path.read_text(encoding="utf-8").rstrip().endswith("</svg>")
-    with pytest.raises(RCExplainerError, match=r"a figure is written as \.svg, \.png or \.pdf, got 'case\.docx'"):
+    with pytest.raises(
+        RCExplainerError, match=r"the file of a figure must end in \.svg, \.png or \.pdf, got 'case\.docx'"
+    ):
         case_study.draw_case_study(study, tmp_path / "case.docx")
 
 

@@ -28,7 +28,7 @@ def datasets(
     as_json: Json = False,
 ) -> None:
     """List the datasets, or load some of them and show their sizes."""
-    from rcexplainer.datasets import ENTRIES, FAMILIES
+    from rcexplainer.datasets import DATASETS, FAMILIES
     from rcexplainer.datasets.inventory import describe
 
     if names:
@@ -36,5 +36,5 @@ def datasets(
         caption = "nodes and edges: means over the graphs; an undirected edge counts once"
         show([asdict(one) for one in found], [one.row() for one in found], caption, as_json)
         return
-    listed = [{"name": name, "task": one.task, "about": one.about} for name, one in {**ENTRIES, **FAMILIES}.items()]
+    listed = [{"name": name, "task": one.task, "about": one.about} for name, one in {**DATASETS, **FAMILIES}.items()]
     show(listed, listed, "`rcexplainer datasets NAME` shows the sizes of a dataset", as_json)

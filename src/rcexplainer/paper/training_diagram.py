@@ -36,7 +36,7 @@ from rcexplainer.fit.train import find_boundaries, find_regions, new_training
 from rcexplainer.paper.figures import Drawn
 from rcexplainer.paper.tables import Cell, Column, Found, Settings, Table
 from rcexplainer.saving.checkpoint import FitFile
-from rcexplainer.viz.plane import training_page
+from rcexplainer.viz.training_page import training_page
 
 POINTS = 150  # training graphs of each class that are drawn
 DIGITS = 4

@@ -4,7 +4,7 @@ from math import inf, nan
 
 import pytest
 
-from rcexplainer.viz.curves import (
+from rcexplainer.viz.charts import (
     BOLD,
     ORDERED,
     PENS,

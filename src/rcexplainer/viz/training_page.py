@@ -1,12 +1,12 @@
-"""A training as a page: where graphs are among the regions, what the losses do, and which edges are kept.
+"""The training diagram: embeddings among the regions, the terms of the loss, and the masks over the epochs.
 
-    left, above    training graphs and regions in the plane, and the way of each example: what its mask keeps
-                   (solid, ends in ●) is to stay with its class, what it leaves (dashed, ends in ×) is to go; a
-                   white end is not on its side, which is decided in the whole space, whatever the plane shows
+    left, above    training graphs and regions in a plane, with the path of each example: the kept graph (solid, ends
+                   in ●) should stay in its region, the remainder (dashed, ends in ×) should leave it; a white end is on
+                   the wrong side, as measured in the whole space, not in the plane
     left, below    the terms of the loss, and the shares of held-out graphs on the right sides
     right          a row for each example, a column for each epoch: width and darkness of an edge are its mask
 
-What is drawn is the result of a job of `reproduce`: plain lists and numbers.
+The input is the result of a job of `reproduce`: plain lists and numbers.
 """
 
 from collections.abc import Sequence
@@ -14,23 +14,27 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from rcexplainer.errors import require
 from rcexplainer.viz.figure import Figure
-from rcexplainer.viz.graphs import LOOKS, OUTLINE, draw_graph
-from rcexplainer.viz.layout import stress_layout
+from rcexplainer.viz.graphs import MOTIF_STYLES, OUTLINE, draw_graph
+from rcexplainer.viz.layout import Places, stress_layout
 
-ROOM = 0.08  # around what is drawn, as a share of its extent
+ROOM = 0.08  # around the points, as a share of their extent
 DASHED: Any = (0, (3, 1.5))
 STYLES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 
-Numbers = NDArray[np.float64]
-
 
 def training_page(result: dict[str, Any]) -> Figure:
-    """`result` as `reproduce.diagram.training_run` gives it."""
+    """Draw the whole diagram.
+
+    Args:
+        result: What `paper.training_diagram.training_run` returns.
+
+    Returns:
+        The figure.
+    """
     examples = result["examples"]
     columns = max(len(one["masks"]) for one in examples)
     rows = len(examples)
@@ -47,21 +51,32 @@ def training_page(result: dict[str, Any]) -> Figure:
 
 
 def draw_plane(axes: Any, result: dict[str, Any]) -> None:
-    """Embeddings, boundaries and the ways of the examples."""
+    """Draw embeddings, regions and the paths of the examples.
+
+    Args:
+        axes: matplotlib axes.
+        result: The result of the training.
+    """
     places, label = np.array(result["points"]["place"]), np.array(result["points"]["class"])
     ways = [np.array([step["place"] for step in one[side]]) for one in result["examples"] for side in ("kept", "left")]
     low, high = _extent(np.concatenate([places, *ways]))
     for value, name in enumerate(result["classes"]):
-        look, own = LOOKS[value % len(LOOKS)], places[label == value]
+        look, own = MOTIF_STYLES[value % len(MOTIF_STYLES)], places[label == value]
         small = {"s": 0.35 * look.size, "marker": look.marker, "alpha": 0.45, "linewidths": 0}
         axes.scatter(*own.T, color=look.colour, label=name, **small)
     for one in result["regions"]:
         corners = region_corners(one["lines"], low, high)
         if len(corners):
-            axes.fill(*corners.T, color=LOOKS[one["class"] % len(LOOKS)].colour, alpha=0.10, linewidth=0, zorder=0)
+            axes.fill(
+                *corners.T,
+                color=MOTIF_STYLES[one["class"] % len(MOTIF_STYLES)].colour,
+                alpha=0.10,
+                linewidth=0,
+                zorder=0,
+            )
             axes.fill(*corners.T, fill=False, edgecolor=OUTLINE, linewidth=1.1, zorder=1)
     for one in result["examples"]:
-        colour = LOOKS[one["class"] % len(LOOKS)].colour
+        colour = MOTIF_STYLES[one["class"] % len(MOTIF_STYLES)].colour
         for side, aim, style, marker in (("kept", True, "-", "o"), ("left", False, DASHED, "X")):
             way = np.array([step["place"] for step in one[side]])
             axes.plot(*way.T, color="white", linewidth=3.6, zorder=3)
@@ -78,7 +93,12 @@ def draw_plane(axes: Any, result: dict[str, Any]) -> None:
 
 
 def draw_terms(axes: Any, epochs: Sequence[dict[str, Any]]) -> None:
-    """Every term of the loss over the epochs."""
+    """Draw every term of the loss over the epochs.
+
+    Args:
+        axes: matplotlib axes.
+        epochs: The record of each epoch.
+    """
     trained = [row for row in epochs if row["terms"]]
     names = list(trained[0]["terms"]) if trained else []
     for place, name in enumerate(names):
@@ -91,7 +111,12 @@ def draw_terms(axes: Any, epochs: Sequence[dict[str, Any]]) -> None:
 
 
 def draw_shares(axes: Any, epochs: Sequence[dict[str, Any]]) -> None:
-    """How many held-out graphs are where they should be."""
+    """Draw the shares of held-out graphs on the right sides over the epochs.
+
+    Args:
+        axes: matplotlib axes.
+        epochs: The record of each epoch.
+    """
     numbers = [row["epoch"] for row in epochs]
     for key, name, style in (("kept_inside", "kept inside", "-"), ("left_outside", "remainder outside", "--")):
         axes.plot(numbers, [row[key] for row in epochs], color=OUTLINE, linestyle=style, label=name)
@@ -101,10 +126,16 @@ def draw_shares(axes: Any, epochs: Sequence[dict[str, Any]]) -> None:
 
 
 def draw_masks(line: Sequence[Any], one: dict[str, Any], classes: Sequence[str]) -> None:
-    """One graph at several epochs, always in the same places."""
+    """Draw the mask of one graph at several epochs, in the same layout.
+
+    Args:
+        line: matplotlib axes, one for each epoch shown.
+        one: The example.
+        classes: The name of each class.
+    """
     edges = torch.tensor(one["edges"]).reshape(-1, 2).t()
     graph = Data(edge_index=edges, num_nodes=one["nodes"])
-    motif = torch.where(torch.tensor(one["motif"]) < 0, -1, one["class"])  # marked as its class is in the plane
+    motif = torch.where(torch.tensor(one["motif"]) < 0, -1, one["class"])  # styled like its class in the plane
     layout = stress_layout(edges, one["nodes"])
     for axes in line:
         axes.set_axis_off()
@@ -115,14 +146,22 @@ def draw_masks(line: Sequence[Any], one: dict[str, Any], classes: Sequence[str])
         axes.set_title(f"{name}{_after(shown['epoch'])}\nkept {_side(kept)}, rest {_side(left)}", fontsize=9)
 
 
-def region_corners(lines: Sequence[Sequence[float]], low: Numbers, high: Numbers) -> Numbers:
-    """[corners, 2] of the part of a box where a u + b v + c ≥ 0 for all lines (a, b, c); none where there is no such
-    part. The box is cut by one line after the other."""
+def region_corners(lines: Sequence[Sequence[float]], low: Places, high: Places) -> Places:
+    """Find the part of a box where a u + b v + c ≥ 0 for all lines, by cutting it with one line after the other.
+
+    Args:
+        lines: (a, b, c) of each line.
+        low: [2] the lower left corner of the box.
+        high: [2] the upper right corner.
+
+    Returns:
+        [corners, 2] of that part, none if it is empty.
+    """
     corners = [
         np.array(corner) for corner in ((low[0], low[1]), (high[0], low[1]), (high[0], high[1]), (low[0], high[1]))
     ]
     for a, b, c in lines:
-        left: list[Numbers] = []
+        left: list[Places] = []
         for here, there in zip(corners, corners[1:] + corners[:1], strict=True):
             value, other = (a * point[0] + b * point[1] + c for point in (here, there))
             if value >= 0:
@@ -133,26 +172,31 @@ def region_corners(lines: Sequence[Sequence[float]], low: Numbers, high: Numbers
     return np.array(corners).reshape(-1, 2)
 
 
-def _extent(points: Numbers) -> tuple[Numbers, Numbers]:
+def _extent(points: Places) -> tuple[Places, Places]:
+    """The corners of the box around the points, with some room."""
     low, high = points.min(0), points.max(0)
     room = ROOM * np.maximum(high - low, 1e-6)
     return low - room, high + room
 
 
 def _after(epochs: int) -> str:
+    """An epoch in words."""
     return "before training" if not epochs else "after 1 epoch" if epochs == 1 else f"after {epochs} epochs"
 
 
 def _side(inside: bool) -> str:
+    """A side in words."""
     return "inside" if inside else "outside"
 
 
 def _darker(colour: str) -> tuple[float, ...]:
+    """The colour with less light."""
     red, green, blue = require("matplotlib.colors", "figures").to_rgb(colour)
     return 0.65 * red, 0.65 * green, 0.65 * blue
 
 
 def _plain(axes: Any, title: str) -> None:
+    """Title, axis labels and legend of a small chart."""
     axes.set_title(title, fontsize=9)
     axes.set_xlabel("epoch", fontsize=9)
     axes.xaxis.get_major_locator().set_params(integer=True)
@@ -162,6 +206,7 @@ def _plain(axes: Any, title: str) -> None:
 
 
 def _plane_legend(axes: Any) -> None:
+    """The legend of the plane."""
     line = require("matplotlib.lines", "figures").Line2D
     handles = axes.get_legend_handles_labels()[0]
     extra = [

@@ -1,7 +1,7 @@
-"""Plain charts of measured numbers: curves with bands, dots with intervals, bars, a shaded square.
+"""Charts of measured numbers: curves with bands, dots with intervals, bars, a shaded matrix.
 
-Every series has a `Pen`: its colour, marker and dashes together tell it apart, so that a copy in black and white still
-can be read. What was not measured is nan, and leaves a gap. `axes` is matplotlib's; nothing here opens a window.
+Every series has a `Pen`, whose colour, marker and dashes differ, so that a copy in black and white is still readable.
+NaN means not measured and leaves a gap. `axes` is matplotlib's; nothing here opens a window.
 """
 
 from collections.abc import Sequence
@@ -14,13 +14,21 @@ from rcexplainer.errors import require
 from rcexplainer.viz.figure import Figure
 
 INK, RULE = "#202020", "#D8D8D8"
-SMALL, TEXT = 8, 9  # points
-BEYOND = 0.15  # of the range of all values: as far beyond them are intervals drawn
+SMALL_TEXT, TEXT = 8, 9  # points
+BEYOND = 0.15  # how far intervals are drawn beyond all values, as a share of the values' range
 
 
 @dataclass(frozen=True)
 class Pen:
-    """How one series is told from the others."""
+    """The style of one series.
+
+    Attributes:
+        colour: Line and marker colour.
+        marker: matplotlib's marker; empty for none.
+        dashes: matplotlib's line style.
+        width: Line width in points.
+        hollow: Whether markers are white inside.
+    """
 
     colour: str = INK
     marker: str = "o"
@@ -30,10 +38,11 @@ class Pen:
 
     @property
     def face(self) -> str:
+        """Fill colour of the markers."""
         return "white" if self.hollow else self.colour
 
 
-# Okabe and Ito's colours without the yellow, which is too light for a line; marker and dashes differ as well.
+# Okabe and Ito's colours without yellow, which is too light for a line; marker and dashes differ as well.
 BOLD = Pen("#000000", "o", "-", 2.6)
 REFERENCE = Pen("#6E6E6E", "", (0, (5, 2)), 1.6)
 PENS = (
@@ -45,7 +54,7 @@ PENS = (
     Pen("#A07000", "X", (0, (3, 1, 1, 1)), hollow=True),
     Pen("#6E6E6E", "*", (0, (1, 2))),
 )
-# For values that have an order: from dark to light, none too light for paper.
+# For ordered series: from dark to light, none too light for paper.
 ORDERED = tuple(
     Pen(colour, pen.marker, "-", 1.6)
     for colour, pen in zip(("#08204F", "#084594", "#2171B5", "#4292C6", "#5FA8D3", "#85BCDB"), PENS, strict=False)
@@ -54,7 +63,15 @@ ORDERED = tuple(
 
 @dataclass(frozen=True)
 class Series:
-    """Values in order, each ± the half-width of its interval (nan or nothing: none is known)."""
+    """A curve.
+
+    Attributes:
+        label: Its name in the legend.
+        pen: Its style.
+        x: Positions.
+        y: Values.
+        half: Half-widths of the values' intervals, NaN if unknown; empty for none.
+    """
 
     label: str
     pen: Pen
@@ -65,7 +82,14 @@ class Series:
 
 @dataclass(frozen=True)
 class Level:
-    """Values of one thing that lie beside each other on a line of a dot plot or a bar chart."""
+    """One line of a dot plot or bar chart.
+
+    Attributes:
+        label: Its name at the axis.
+        values: Its values.
+        halves: Half-widths of the values' intervals, NaN if unknown; empty for none.
+        bold: Whether to emphasise it.
+    """
 
     label: str
     values: tuple[float, ...]
@@ -74,7 +98,18 @@ class Level:
 
 
 def panels(rows: int, columns: int, width: float = 2.7, height: float = 2.4, **shared: Any) -> tuple[Figure, Any]:
-    """A figure without a window, and its axes row by row; `width` and `height` of one in inches."""
+    """Make a figure of charts without a window.
+
+    Args:
+        rows: Number of rows.
+        columns: Number of columns.
+        width: Width of one chart in inches.
+        height: Height of one chart in inches.
+        **shared: Further arguments of matplotlib's `subplots`, such as `sharex`.
+
+    Returns:
+        The figure, and its axes as an array [rows, columns].
+    """
     figure = require("matplotlib.figure", "figures").Figure((columns * width, rows * height), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False, **shared)
     for one in axes.flat:
@@ -83,15 +118,26 @@ def panels(rows: int, columns: int, width: float = 2.7, height: float = 2.4, **s
 
 
 def plain(axes: Any) -> None:
-    """No frame, thin grid, small clear figures."""
+    """Style axes: no frame at the top and right, a thin grid, small tick labels.
+
+    Args:
+        axes: matplotlib axes.
+    """
     axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(labelsize=SMALL, length=3)
+    axes.tick_params(labelsize=SMALL_TEXT, length=3)
     axes.grid(color=RULE, linewidth=0.6)
     axes.set_axisbelow(True)
 
 
 def room(values: Sequence[Sequence[float]]) -> tuple[float, float]:
-    """How far intervals are drawn: a little beyond all values. Of few seeds one can be wider than all else together."""
+    """Find how far intervals are drawn: slightly beyond all values, as an interval of few seeds can be much wider.
+
+    Args:
+        values: The values of all series.
+
+    Returns:
+        The lowest and highest position.
+    """
     known = [value for own in values for value in own if np.isfinite(value)]
     if not known:
         return -np.inf, np.inf
@@ -101,7 +147,12 @@ def room(values: Sequence[Sequence[float]]) -> tuple[float, float]:
 
 
 def draw_curves(axes: Any, series: Sequence[Series]) -> None:
-    """A line with markers for each, and its interval as a light band; the boldest on top."""
+    """Draw curves with markers, their intervals as light bands, the boldest on top.
+
+    Args:
+        axes: matplotlib axes.
+        series: The curves.
+    """
     low, high = room([one.y for one in series])
     for one in sorted(series, key=lambda one: one.pen.width):
         pen, order = one.pen, 2 + one.pen.width
@@ -123,7 +174,12 @@ def draw_curves(axes: Any, series: Sequence[Series]) -> None:
 
 
 def draw_points(axes: Any, one: Series) -> None:
-    """Points without a line: what others reported."""
+    """Draw points without a line, such as published values.
+
+    Args:
+        axes: matplotlib axes.
+        one: The points.
+    """
     axes.plot(
         *(one.x, one.y),
         label=one.label,
@@ -140,8 +196,15 @@ def draw_points(axes: Any, one: Series) -> None:
 def draw_dots(
     axes: Any, levels: Sequence[Level], pens: Sequence[Pen], labels: Sequence[str], apart: float = 0.0
 ) -> None:
-    """A line for each level, a marker for each of its values: `pens` and `labels` say what the places mean. `apart` is
-    how far below each other the markers of a level are."""
+    """Draw a dot plot: a line for each level, a marker for each of its values.
+
+    Args:
+        axes: matplotlib axes.
+        levels: The lines.
+        pens: The style of the first, second, … value of all levels.
+        labels: The name of the first, second, … value of all levels.
+        apart: Vertical distance between the markers of a level.
+    """
     low, high = room([one.values for one in levels])
     for place, (pen, label) in enumerate(zip(pens, labels, strict=True)):
         values = np.array([one.values[place] for one in levels], dtype=float)
@@ -163,7 +226,12 @@ def draw_dots(
 
 
 def draw_bars(axes: Any, levels: Sequence[Level]) -> None:
-    """A bar for each level's first value, on a logarithmic axis."""
+    """Draw a bar for each level's first value, on a logarithmic axis.
+
+    Args:
+        axes: matplotlib axes.
+        levels: The bars.
+    """
     axes.set_xscale("log")
     colours = [INK if one.bold else "#B4B4B4" for one in levels]
     axes.barh(range(len(levels)), [one.values[0] for one in levels], height=0.62, color=colours, zorder=2)
@@ -171,15 +239,26 @@ def draw_bars(axes: Any, levels: Sequence[Level]) -> None:
 
 
 def name_levels(axes: Any, levels: Sequence[Level]) -> None:
-    """The first level at the top."""
+    """Label the vertical axis, with the first level at the top.
+
+    Args:
+        axes: matplotlib axes.
+        levels: The levels.
+    """
     axes.set_yticks(range(len(levels)), [one.label for one in levels])
     axes.set_ylim(len(levels) - 0.4, -0.6)
-    for one, text in zip(levels, axes.get_yticklabels(), strict=False):  # axes that share theirs may show none
+    for one, text in zip(levels, axes.get_yticklabels(), strict=False):  # shared axes may show no labels
         text.set_fontweight("bold" if one.bold else "normal")
 
 
 def draw_square(axes: Any, values: Sequence[Sequence[float]], texts: Sequence[Sequence[str]]) -> None:
-    """Cells shaded from 0, white, to 1, dark, with a text in each; nan stays empty."""
+    """Draw a matrix of cells shaded from white (0) to dark (1), with a text in each.
+
+    Args:
+        axes: matplotlib axes.
+        values: The matrix; NaN stays empty.
+        texts: The text of each cell.
+    """
     shades = np.array(values, dtype=float)
     axes.imshow(np.ma.masked_invalid(shades), cmap="Greys", vmin=0, vmax=1.4, aspect="auto")
     for row, line in enumerate(texts):
@@ -195,16 +274,23 @@ def draw_square(axes: Any, values: Sequence[Sequence[float]], texts: Sequence[Se
 
 
 def beside(axes: Any, title: str = "", handles: Sequence[Any] = (), texts: Sequence[str] = ()) -> None:
-    """The legend to the right of the axes: of what is drawn there, or of what is given."""
+    """Put the legend to the right of the axes.
+
+    Args:
+        axes: matplotlib axes.
+        title: Title of the legend.
+        handles: The entries; those drawn on the axes if left out.
+        texts: The texts of the given entries.
+    """
     own = axes.get_legend_handles_labels()
     axes.legend(
         *((handles, texts) if handles else own),
         loc="upper left",
         bbox_to_anchor=(1.02, 1.02),
         frameon=False,
-        fontsize=SMALL,
+        fontsize=SMALL_TEXT,
         title=title or None,
-        title_fontsize=SMALL,
+        title_fontsize=SMALL_TEXT,
         alignment="left",
         handlelength=3.2,
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rcexplainer.viz.grids import BAND, Drawing, Shown, explanation_grid, together
+from rcexplainer.viz.method_grid import BAND, Drawing, Shown, explanation_grid, union_drawing
 
 pytest.importorskip("matplotlib")
 
@@ -30,7 +30,7 @@ def test_a_result_becomes_sets_of_edges() -> None:
 
 
 def test_methods_that_choose_other_edges_are_drawn_in_the_same_places() -> None:
-    whole = together([Shown.of(RESULT), Shown.of(OTHER)])
+    whole = union_drawing([Shown.of(RESULT), Shown.of(OTHER)])
     assert whole.nodes == (3, 5, 7, 9, 11)
     assert whole.edges == ((3, 5), (3, 7), (5, 7), (5, 11), (7, 9))
     assert whole.graph.edge_index.t().tolist() == [[0, 1], [0, 2], [1, 2], [1, 4], [2, 3]]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rcexplainer.viz.plane import region_corners, training_page
+from rcexplainer.viz.training_page import region_corners, training_page
 
 pytest.importorskip("matplotlib")
 from matplotlib.colors import to_rgba
