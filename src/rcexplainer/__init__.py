@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rcexplainer import baselines, datasets, errors, gnn, integrations, metrics
     from rcexplainer.config import RCConfig
-    from rcexplainer.explainer import RCExplainer
+    from rcexplainer.explainer import FittedRCExplainer, RCExplainer, load
     from rcexplainer.explanation import Counterfactual, Explanation, Failure
-    from rcexplainer.fit.fitted_ import FittedRCExplainer, load
 
 __version__ = "0.1.0"
 
@@ -26,11 +25,11 @@ PARTS = ("baselines", "datasets", "errors", "gnn", "integrations", "metrics")
 NAMES = {
     "RCConfig": "config",
     "RCExplainer": "explainer",
-    "FittedRCExplainer": "fit.fitted_",
+    "FittedRCExplainer": "explainer",
     "Explanation": "explanation",
     "Counterfactual": "explanation",
     "Failure": "explanation",
-    "load": "fit.fitted_",
+    "load": "explainer",
 }
 __all__ = [
     "Counterfactual",

@@ -10,7 +10,7 @@ from torch_geometric.data import Data
 from rcexplainer.core.segments import ranks
 from rcexplainer.core.units import Units, find_units
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.gnn.masking import delete_edges
+from rcexplainer.gnn.graph_store import delete_edges
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ import pytest
 from rcexplainer.baselines import Method
 from rcexplainer.benchmark.groups import Group, GroupMeasurement, usual_search
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.method.explaining_ import FittedExplainer
+from rcexplainer.method.fitted_explainer import FittedExplainer
 
 
 def failing(fitted: FittedExplainer, number: int):

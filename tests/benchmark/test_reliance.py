@@ -30,7 +30,7 @@ def test_reliance_of_a_network_that_only_counts_neighbours() -> None:
     motif = torch.tensor([0, 0, 0, 0, -1, -1]).repeat(2)
     graph = Data(x=torch.ones(6, 1), edge_index=torch.cat([half, half.flip(0)], 1), edge_motif=motif >= 0)
     graph.edge_motif_id, graph.node_motif_id = motif, torch.tensor([0, 0, 0, 0, -1, -1])
-    fitted = Random().fit(model, graph, task="node", hops=2)
+    fitted = Random(task="node", hops=2).fit(model, graph)
     (one,) = fitted.explain(graph, index=[1], search="none")  # its own two edges matter, the square's others do not
     assert reliance(fitted.split, [one]) == Reliance(1.0, 0.5, 0.0, 1.0)
 
@@ -53,7 +53,7 @@ def test_a_node_that_needs_three_edges_is_not_flipped_by_two() -> None:
     graph = Data(x=torch.ones(4, 1), edge_index=torch.cat([star, star.flip(0)], 1))
     shares = []
     for least in (0.5, 1.5):
-        fitted = Random().fit(Left(least).eval(), graph, task="node", hops=1)
+        fitted = Random(task="node", hops=1).fit(Left(least).eval(), graph)
         shares.append(two_flip(fitted.split, fitted.explain(graph, index=[0], search="none")))
     assert shares == [0.0, 1.0]
 

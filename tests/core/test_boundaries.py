@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from rcexplainer.core.boundaries import LinearBoundaries, at_samples, concat, enumerate_affine, on_segments
-from rcexplainer.core.sampling import is_affine, linearisation_error, sample_boundaries, say_if_smooth, smooth_head
+from rcexplainer.core.sampling import is_affine, linearisation_error, sample_boundaries, smooth_head, warn_if_smooth
 from rcexplainer.errors import RCExplainerError
 from tests.core.literal import boundary_at
 
@@ -207,17 +207,17 @@ def test_segments_that_fail_are_left_out_and_counted(caplog: pytest.LogCaptureFi
     starts, ends = torch.tensor([[1.0, 0.0], [1.0, 1.0]]), torch.tensor([[-1.0, 0.3], [2.0, 2.0]])
     with caplog.at_level(logging.WARNING):
         assert len(on_segments(jump, starts, ends)) == 0
-    assert "no boundary on 2 of 2 segments: 1 do not join two classes, 1 did not reach it in 40 steps" in caplog.text
+    assert "no boundary on 2 of 2 segments: 1 do not join two classes, 1 did not converge in 40 steps" in caplog.text
 
 
 def test_a_smooth_head_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
     head, x = mlp(nn.Tanh()), points()
     with caplog.at_level(logging.WARNING):
-        say_if_smooth(head, x)
+        warn_if_smooth(head, x)
         for target in (None, 0, 1):
             sample_boundaries(head, x, head(x).argmax(1), target=target)
         for plain in (mlp(nn.ReLU()), nn.Linear(x.size(1), 3).to(x.dtype)):
-            say_if_smooth(plain, x)
+            warn_if_smooth(plain, x)
     assert [record.message for record in caplog.records] == [
         f"the head is not piecewise linear: boundaries are local linearisations, off by up to "
         f"{linearisation_error(head, x):.3g}"

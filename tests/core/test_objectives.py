@@ -13,18 +13,18 @@ from rcexplainer.core.objectives import (
     Step,
     follow_effects,
     follow_order,
+    keep_top,
     leave_region,
     seek_outcomes,
-    stay_put,
-    together,
+    sum_of,
 )
 from rcexplainer.core.plackett_luce import effect_loss, order_loss
-from rcexplainer.core.stability import Copied, stability_loss
+from rcexplainer.core.stability import NoisyCopy, stability_loss
 
 PTR, OWNER = torch.tensor([0, 2, 5]), torch.tensor([0, 0, 1, 1, 1])
 CLEAN = torch.tensor([[1.0, 2.0], [0.5, math.inf]])
 HEARD = torch.tensor([0.1, 0.2, 0.3, 0.4, 0.5], requires_grad=True)
-COPIED = Copied(HEARD, OWNER, torch.arange(5))
+COPIED = NoisyCopy(HEARD, OWNER, torch.arange(5))
 
 
 def moved(mask: Tensor) -> Tensor:
@@ -115,8 +115,8 @@ def test_objectives_add_up_and_reach_the_network() -> None:
     now = step()
     parts = [leave_region(Masks(sigmoid), 0.5), follow_order(2.0), follow_effects(3.0, 0.1)]
     parts.append(seek_outcomes(4.0, 8))
-    parts.append(stay_put(5.0, 2))
-    terms = together(parts)(now)
+    parts.append(keep_top(5.0, 2))
+    terms = sum_of(parts)(now)
     assert list(terms) == ["same", "opposite", "sparse", "discrete", "order", "effect", "outcome", "stable"]
     assert -4 * 0.6 <= terms["outcome"].item() <= -4 * 0.1  # one unit of each instance is gone
     assert terms["order"].item() == pytest.approx(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from rcexplainer.core.stability import Copied, same_units, stability_loss
+from rcexplainer.core.stability import NoisyCopy, same_units, stability_loss
 from rcexplainer.metrics.motif import auc
 
 
@@ -29,7 +29,7 @@ def test_two_instances_by_hand() -> None:
     # First: units 0 and 1, the copy has both and a new edge. Second: units 2, 3, 4, of which the copy lost unit 3.
     logits, ptr, owner = torch.tensor([2.0, 1.0, 0.0, 3.0, 1.0]), torch.tensor([0, 2, 5]), torch.tensor([0, 0, 1, 1, 1])
     heard = torch.tensor([0.5, -0.5, 1.0, 0.2, 0.7])
-    copied = Copied(heard, torch.tensor([0, 0, 0, 1, 1]), torch.tensor([0, 1, -1, 2, 4]))
+    copied = NoisyCopy(heard, torch.tensor([0, 0, 0, 1, 1]), torch.tensor([0, 1, -1, 2, 4]))
     one = stability_loss(logits, ptr, owner, copied, 1)
     # Top of the first: unit 0 (.5) against −.5 and the new edge's 1; of the second: unit 3, which the copy has not.
     assert one.tolist() == pytest.approx([(softplus(-1.0) + softplus(0.5)) / 2, 0.0])
@@ -44,7 +44,7 @@ def test_one_instance_against_the_formula_and_as_a_bound(clean: list[int], k: in
     unit = [u for u in range(len(clean)) if u not in gone] + [-1, -1]
     heard = [round(random.uniform(-3, 3), 3) for _ in unit]  # type: ignore[attr-defined]
     owner = torch.zeros(len(clean), dtype=torch.long)
-    copied = Copied(torch.tensor(heard).double(), torch.zeros(len(unit), dtype=torch.long), torch.tensor(unit))
+    copied = NoisyCopy(torch.tensor(heard).double(), torch.zeros(len(unit), dtype=torch.long), torch.tensor(unit))
     found = stability_loss(torch.tensor(clean).double(), torch.tensor([0, len(clean)]), owner, copied, k).item()
     assert found == pytest.approx(literal(clean, heard, unit, k), rel=1e-6)
     first = set(sorted(range(len(clean)), key=lambda u: -clean[u])[:k])
@@ -55,7 +55,7 @@ def test_one_instance_against_the_formula_and_as_a_bound(clean: list[int], k: in
 def test_the_graphs_own_ranking_is_not_pulled_and_nothing_is_not_a_number() -> None:
     logits = torch.tensor([1.0, 0.0], requires_grad=True)
     heard = torch.tensor([0.0, 1.0], requires_grad=True)
-    copied = Copied(heard, torch.tensor([0, 0]), torch.tensor([0, 1]))
+    copied = NoisyCopy(heard, torch.tensor([0, 0]), torch.tensor([0, 1]))
     ptr = torch.tensor([0, 2, 2])  # the second instance has no unit
     stability_loss(logits, ptr, torch.tensor([0, 0]), copied, 8).sum().backward()  # all are first: nothing to tell
     assert logits.grad is None

@@ -6,8 +6,8 @@ from torch_geometric.data import Batch, Data
 
 from rcexplainer.core.units import find_units
 from rcexplainer.gnn import split_model
+from rcexplainer.gnn.graph_store import delete_edges
 from rcexplainer.gnn.instances import MAX_EDGES, Instances, node_inputs, single_effects
-from rcexplainer.gnn.masking import delete_edges
 from tests.gnn import zoo
 from tests.gnn.graphs import make_graphs
 

@@ -8,7 +8,10 @@ from torch import nn
 from torch_geometric.data import Batch, Data
 
 from rcexplainer.errors import SplitError
-from rcexplainer.gnn.masking import Untouched, delete_edges, edge_level_keys, layer_masks, random_pairs
+from rcexplainer.gnn.graph_store import delete_edges, edge_level_keys
+from rcexplainer.gnn.masking import layer_masks
+from rcexplainer.gnn.scope import Untouched
+from rcexplainer.gnn.trial import random_pairs
 from tests.gnn import zoo
 from tests.gnn.graphs import make_graphs, state_of
 

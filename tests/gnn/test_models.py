@@ -97,7 +97,7 @@ def test_bad_settings(changes, message):
 
 
 def test_unknown_model_and_single_class():
-    with pytest.raises(RCExplainerError, match="unknown model 'papper'; did you mean paper"):
+    with pytest.raises(RCExplainerError, match="unknown architecture 'papper'; did you mean paper"):
         gnn_config("papper", FEATURES, CLASSES)
     with pytest.raises(RCExplainerError, match="at least 2 classes"):
         gnn_config("paper", FEATURES, 1)

@@ -11,8 +11,8 @@ import rcexplainer as rc
 from rcexplainer.errors import CheckpointError, GraphError, RCExplainerError, SplitError
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.gnn import delete_edges, split_model
+from rcexplainer.gnn.graph_store import edge_level_keys
 from rcexplainer.gnn.instances import Instances
-from rcexplainer.gnn.masking import edge_level_keys
 from rcexplainer.integrations.pyg import RCExplainerAlgorithm
 from tests.gnn import zoo
 
@@ -81,7 +81,7 @@ def test_a_checkpoint_belongs_to_one_way_of_taking_the_model_apart(tmp_path) -> 
         zoo.balance(model.head, spare)
     settings = {"epochs": 1, "weight_outcome": 0.0, "weight_stable": 0.0}
     RCExplainer(**settings).fit(model, graphs(), head="before", checkpoint=kept, progress=False)
-    with pytest.raises(CheckpointError, match=r"another run \(taken apart differ"):
+    with pytest.raises(CheckpointError, match=r"another run \(split differ"):
         RCExplainer(**settings).fit(model, graphs(), head="head", checkpoint=kept, progress=False)
 
 

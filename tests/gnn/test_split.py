@@ -9,7 +9,8 @@ from torch_geometric.nn import Linear as LazyLinear
 
 from rcexplainer.errors import GraphError, SplitError
 from rcexplainer.gnn import split_model
-from rcexplainer.gnn.masking import delete_edges, random_pairs
+from rcexplainer.gnn.graph_store import delete_edges
+from rcexplainer.gnn.trial import random_pairs
 from tests.gnn import zoo
 from tests.gnn.graphs import make_graphs, state_of
 

@@ -11,10 +11,10 @@ from torch_geometric.data import Data
 
 from rcexplainer.errors import GraphError, RCExplainerError
 from rcexplainer.explanation import Counterfactual, Explanation, Failure
-from rcexplainer.gnn.graph_checks import Kind
+from rcexplainer.gnn.graph_checks import GraphKind
 from rcexplainer.gnn.split import split_model
 from rcexplainer.method import inputs as streaming
-from rcexplainer.method.explaining_ import FittedExplainer
+from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.metrics import Robustness, perturb, robustness
 from rcexplainer.metrics.perturbation import feature_rows
 from rcexplainer.metrics.robustness import edge_auc, jaccard, node_accuracy
@@ -282,7 +282,7 @@ def by_position(instances, labels):
 
 
 def fit(graphs: list[Data], scores=by_position) -> FittedExplainer:
-    return FittedExplainer(split_model(ByNumberOfEdges(), graphs), scores, Kind.of(graphs[0]))
+    return FittedExplainer(split_model(ByNumberOfEdges(), graphs), scores, GraphKind.of(graphs[0]))
 
 
 GRAPHS = [path(length) for length in (10, 14, 18, 25)]
@@ -401,7 +401,7 @@ def test_a_model_that_raises_on_one_copy_loses_no_other():
             return super().forward(x, edge_index, batch)
 
     graphs = [path(10)]
-    fitted = FittedExplainer(split_model(Picky(), graphs), by_position, Kind.of(graphs[0]))
+    fitted = FittedExplainer(split_model(Picky(), graphs), by_position, GraphKind.of(graphs[0]))
     found = robustness(fitted, graphs, (0.1,), 4, protocol="strict", copies=8)
     assert found.kept == (1.0,)  # the copy with eleven edges is drawn again
     assert found.failed == (0,)

@@ -5,11 +5,12 @@ import json
 import pytest
 
 from rcexplainer.benchmark import networks as running
-from rcexplainer.cli import main
 from rcexplainer.datasets import load
+from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn import TrainConfig
 from rcexplainer.paper import case_study
 from rcexplainer.paper.case_study import MOTIF_NAMES, MOTIFS, CaseStudy, Pair
+from rcexplainer.saving.documents import to_text
 
 
 @pytest.fixture(scope="module")
@@ -60,23 +61,15 @@ def test_the_square_has_means_over_the_seeds() -> None:
     assert [row["AUC"] for row in rows] == [0.9, 1.0]
 
 
-def test_the_command_draws_and_prints(study, monkeypatch, tmp_path, capsys) -> None:
+def test_a_graph_of_each_class_is_drawn(study, tmp_path) -> None:
     pytest.importorskip("matplotlib")
-    path = tmp_path / "figures" / "case.svg"
-    asked = []
-    monkeypatch.setattr(case_study, "case_study", lambda *given, **named: asked.append((given, named)) or study)
-    with pytest.raises(SystemExit) as done:
-        main(["case-study", "--seeds", "2", "--set", "epochs=2", "--figure", str(path), "--quiet", "--json"])
-    assert done.value.code == 0
-    assert asked == [((range(2),), {"settings": {"epochs": 2}, "progress": False})]
-    document = json.loads(capsys.readouterr().out)
-    assert len(document["pairs"]) == len(study.pairs)
+    path = case_study.draw_case_study(study, tmp_path / "figures" / "case.svg")
     assert path.read_text(encoding="utf-8").rstrip().endswith("</svg>")
+    with pytest.raises(
+        RCExplainerError, match=r"the file of a figure must end in \.svg, \.png or \.pdf, got 'case\.docx'"
+    ):
+        case_study.draw_case_study(study, tmp_path / "case.docx")
 
 
-def test_a_figure_of_an_unknown_kind_is_refused_before_the_work(tmp_path, capsys) -> None:
-    pytest.importorskip("matplotlib")
-    with pytest.raises(SystemExit) as done:
-        main(["case-study", "--figure", str(tmp_path / "case.docx")])
-    assert done.value.code == 2
-    assert "a figure is written as .svg, .png or .pdf, got 'case.docx'" in capsys.readouterr().err
+def test_the_document_has_every_pair(study) -> None:
+    assert len(json.loads(to_text(study.to_json()))["pairs"]) == len(study.pairs)

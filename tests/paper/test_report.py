@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from rcexplainer.cli import app
+from rcexplainer.cli.app import app
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.paper import markup, store
 from rcexplainer.paper.entries import plan

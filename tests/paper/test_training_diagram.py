@@ -10,7 +10,7 @@ from rcexplainer.benchmark.case import Case
 from rcexplainer.config import make_config
 from rcexplainer.core.boundaries import LinearBoundaries
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.fit.data import Known
+from rcexplainer.fit.data import InstanceSet
 from rcexplainer.fit.train import find_regions
 from rcexplainer.gnn import delete_edges, gnn_config, train_gnn
 from rcexplainer.paper.training_diagram import (
@@ -83,12 +83,12 @@ def case() -> Case:
 
 
 def test_weights_of_one_are_the_graph_and_weights_of_zero_are_deletion(case: Case) -> None:
-    known = Known.about(case.split, case.data.subset("test"))
+    known = InstanceSet.about(case.split, case.data.subset("test"))
     units = known.instances.units
     torch.testing.assert_close(weighed(known, torch.ones(len(units))), known.embedding)
     bare = [delete_edges(graph, torch.ones(graph.num_edges, dtype=torch.bool)) for graph in known.instances.graphs]
     nothing = weighed(known, torch.zeros(len(units)))
-    torch.testing.assert_close(nothing, Known.about(case.split, bare).embedding, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(nothing, InstanceSet.about(case.split, bare).embedding, atol=1e-5, rtol=1e-4)
 
 
 def test_the_run_is_the_one_of_fit(case: Case) -> None:
@@ -96,7 +96,7 @@ def test_the_run_is_the_one_of_fit(case: Case) -> None:
         case.model, case.training, val=case.validation, seed=0, progress=False
     )
     config, split = make_config("paper", SETTINGS), case.split
-    seen, held = Known.about(split, case.training), Known.about(split, case.validation)
+    seen, held = InstanceSet.about(split, case.training), InstanceSet.about(split, case.validation)
     regions = find_regions(split, seen, config, 0)
     torch.testing.assert_close(regions.state(), fitted.regions.state())
     generator = torch.Generator().manual_seed(0)
@@ -133,7 +133,7 @@ def test_a_run_keeps_what_is_drawn(case: Case, result: dict) -> None:
 
 def test_examples_are_the_first_of_their_class(case: Case, result: dict) -> None:
     test = case.data.subset("test")
-    predicted = Known.about(case.split, test).label.tolist()
+    predicted = InstanceSet.about(case.split, test).label.tolist()
     for one in result["examples"]:
         right = [place for place, graph in enumerate(test) if predicted[place] == int(graph.y) == one["class"]]
         pairs = {tuple(sorted(pair)) for pair in test[right[0]].edge_index.t().tolist()}

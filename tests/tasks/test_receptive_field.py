@@ -11,7 +11,7 @@ from rcexplainer.errors import GraphError
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn import split_model
-from rcexplainer.tasks.registry import SUBJECTS
+from rcexplainer.tasks import TASKS
 from tests.gnn import zoo
 
 
@@ -65,12 +65,12 @@ def _seeded() -> None:
 def test_layers_that_pass_messages_several_times_are_measured(layers, width: int, hops: int) -> None:
     graph = ring(30)
     split = split_model(Layers(*layers, width=width).eval(), [graph], task="node")
-    assert SUBJECTS["node"].hops(split, [graph]) == hops
+    assert TASKS["node"].hops(split, [graph]) == hops
 
 
 def test_too_few_hops_are_refused_and_enough_are_taken() -> None:
     graph, model = ring(30), Layers(SAGEConv(4, 8), SAGEConv(8, 8)).eval()
-    with pytest.raises(GraphError, match=r"in its 1-hop computation graph .* give more hops, or none"):
+    with pytest.raises(GraphError, match=r"in a 1-hop computation graph .* give more hops, or none"):
         RCExplainer(task="node", hops=1).fit(model, graph, progress=False)
     fitted = RCExplainer(task="node", hops=3, epochs=1, restarts=1).fit(model, graph, progress=False)
     assert fitted.hops == 3
@@ -87,7 +87,7 @@ def test_a_graph_that_is_deeper_than_the_one_fitted_on_is_no_false_answer() -> N
     deep.edge_index = torch.cat([deep.edge_index, torch.tensor([[0, 4], [4, 0]])], 1)  # a bridge between two of them
     found = fitted.explain(deep, index=[0, 1, 9], on_error="keep")
     assert [type(one) for one in found] == [Failure, Failure, Explanation]
-    assert str(found[1].error).startswith("node 1: in its 1-hop computation graph")
+    assert str(found[1].error).startswith("node 1: the model answers differently in the 1-hop computation graph")
     assert "hops=2" in str(found[1].error)
     with torch.no_grad():
         torch.testing.assert_close(found[2].probabilities, model(deep.x, deep.edge_index)[9].softmax(0))
@@ -102,8 +102,8 @@ def test_links_are_measured_beyond_the_pairs_that_are_named() -> None:
         (4 * place, (4 * place + 6) % 24) for place in range(6)
     ]
     model = Linked(SAGEConv(4, 8), SAGEConv(8, 8)).eval()
-    shown = SUBJECTS["link"].shown([graph], pairs)
-    assert SUBJECTS["link"].hops(split_model(model, shown, task="link"), shown) == 2
+    shown = TASKS["link"].trial_graphs([graph], pairs)
+    assert TASKS["link"].hops(split_model(model, shown, task="link"), shown) == 2
 
 
 def test_a_table_of_nodes_does_not_fit_a_part_of_the_graph() -> None:

@@ -10,7 +10,7 @@ from rcexplainer.baselines.noldb import NoLDB
 from rcexplainer.baselines.pgexplainer import PGExplainer
 from rcexplainer.baselines.pgmexplainer import PGMExplainer
 from rcexplainer.baselines.subgraphx import SubgraphX
-from rcexplainer.method.method_ import Method
+from rcexplainer.method.base import Method
 
 __all__ = [
     "CF2",

@@ -20,14 +20,14 @@ from rcexplainer.core.units import Units
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.split import SplitModel
-from rcexplainer.method.method_ import Method, Scores
+from rcexplainer.method.base import Method, UnitScores
 
 
 class Attention(Method):
     def scores(self, instances: Instances, labels: Tensor) -> Tensor:
         return in_batches(instances, labels, mean_attention)
 
-    def learn(self, training: Callable[[], Instances], seed: int, progress: bool) -> Scores:
+    def learn(self, training: Callable[[], Instances], seed: int, progress: bool) -> UnitScores:
         instances = training()
         attention(instances.split, instances[instances.everything[:1]][0])  # refused now, not at the first explanation
         return self.scores

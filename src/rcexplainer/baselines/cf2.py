@@ -14,6 +14,8 @@ validation graphs of BA-2motifs and training nodes of tree-cycles and tree-grid.
 sure of both graphs has flat hinges, and then it is ‖M‖₁ that moves the mask.
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
@@ -21,15 +23,23 @@ from torch.nn.functional import one_hot
 from rcexplainer.baselines.soft_masks import SoftBatch, in_batches
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.instances import Instances
-from rcexplainer.method.method_ import Method
+from rcexplainer.method.base import Method
 
 
 class CF2(Method):
     """`weight` is λ, `alpha` α, the share of the factual side, and `gamma` γ; `steps` of Adam at the rate `lr`."""
 
     def __init__(
-        self, *, alpha: float = 0.6, weight: float = 20.0, gamma: float = 0.5, steps: int = 500, lr: float = 0.03
+        self,
+        *,
+        alpha: float = 0.6,
+        weight: float = 20.0,
+        gamma: float = 0.5,
+        steps: int = 500,
+        lr: float = 0.03,
+        **common: Any,
     ) -> None:
+        super().__init__(**common)
         if not 0 <= alpha <= 1:
             raise RCExplainerError(f"alpha must be a share from 0 to 1, got {alpha!r}")
         if not (weight > 0 and gamma >= 0 and steps >= 1 and lr > 0):

@@ -8,7 +8,7 @@
 
 The gradient goes through the soft weights σ(P), that of L_dist too: the count |R| itself would have none. While nothing
 has flipped L_pred pushes; after that only L_dist pulls, and units come back until the flip is lost. Of all flips on the
-way the one with the fewest units is kept. Scores are 1 − σ(P) there, so its units are those above ½; where nothing
+way the one with the fewest units is kept. UnitScores are 1 − σ(P) there, so its units are those above ½; where nothing
 flipped, they are those of the last step.
 
 Published are β = .5 and a rate of .1, with code in which L_dist does not reach P. Where it does, they hold a confident
@@ -16,20 +16,23 @@ model back: of 30 training nodes of tree-cycles and of tree-grid 60 % and none f
 flip 100 % and 43 %, with 1.3 and 1.7 units. That rate falls to 0 over the steps: it settles what does not flip.
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from rcexplainer.baselines.soft_masks import SoftBatch, in_batches
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.gnn.graph_store import delete_edges
 from rcexplainer.gnn.instances import Instances
-from rcexplainer.gnn.masking import delete_edges
-from rcexplainer.method.method_ import Method
+from rcexplainer.method.base import Method
 
 
 class CFGNNExplainer(Method):
     """`beta` is β; `steps` of descent at a rate that falls from `lr` to 0."""
 
-    def __init__(self, *, beta: float = 0.05, steps: int = 500, lr: float = 0.5) -> None:
+    def __init__(self, *, beta: float = 0.05, steps: int = 500, lr: float = 0.5, **common: Any) -> None:
+        super().__init__(**common)
         if not (beta >= 0 and steps >= 1 and lr > 0):
             raise RCExplainerError(f"beta must be ≥ 0, steps ≥ 1 and lr > 0, got {beta!r}, {steps!r} and {lr!r}")
         self.beta, self.steps, self.lr = beta, steps, lr

@@ -7,6 +7,8 @@
 c is the predicted class. None of them is trained: `fit` only looks at the model.
 """
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -16,13 +18,14 @@ from rcexplainer.core.search import greedy
 from rcexplainer.core.segments import ranks
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.instances import Instances, single_effects
-from rcexplainer.method.method_ import Method
+from rcexplainer.method.base import Method
 
 
 class Random(Method):
     """The same numbers for the same graph, alone and in any batch: they follow from its edges and the seed."""
 
-    def __init__(self, seed: int = 0) -> None:
+    def __init__(self, seed: int = 0, **common: Any) -> None:
+        super().__init__(**common)
         self.seed = seed
 
     def scores(self, instances: Instances, labels: Tensor) -> Tensor:
@@ -46,7 +49,8 @@ class GreedyDeletion(Method):
     about every one of them at every step, so that large computation graphs would take for ever.
     """
 
-    def __init__(self, depth: float = 0.3, candidates: int | None = None) -> None:
+    def __init__(self, depth: float = 0.3, candidates: int | None = None, **common: Any) -> None:
+        super().__init__(**common)
         if not 0 < depth <= 1 or (candidates is not None and candidates < 1):
             raise RCExplainerError(f"a depth in (0, 1] and candidates ≥ 1 are needed, got {depth!r} and {candidates!r}")
         self.depth, self.candidates = depth, candidates

@@ -12,6 +12,8 @@ graph unlike any it knows, and descent does not find back: on validation graphs 
 rest, with PyG's own code too. The defaults, chosen there, begin near the whole graph and press harder.
 """
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -20,7 +22,7 @@ from rcexplainer.baselines.chance import generators
 from rcexplainer.baselines.soft_masks import SoftBatch, edges_of, in_batches, size_and_entropy
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.instances import Instances
-from rcexplainer.method.method_ import Method
+from rcexplainer.method.base import Method
 
 PYG = {"start": 0.0, "lr": 0.01, "edge_size": 0.005}
 
@@ -37,7 +39,9 @@ class GNNExplainer(Method):
         edge_ent: float = 1.0,
         start: float = 3.0,
         seed: int = 0,
+        **common: Any,
     ) -> None:
+        super().__init__(**common)
         if not (epochs >= 1 and lr > 0 and edge_size >= 0 and edge_ent >= 0):
             found = f"{epochs!r}, {lr!r}, {edge_size!r} and {edge_ent!r}"
             raise RCExplainerError(f"epochs must be ≥ 1, lr > 0, edge_size ≥ 0 and edge_ent ≥ 0, got {found}")

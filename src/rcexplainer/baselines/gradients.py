@@ -9,6 +9,8 @@ predicted class is above ½, what speaks against it below; so Grad-CAM goes with
 latter. The map from g to the score is the same for every instance.
 """
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -17,7 +19,7 @@ from torch_geometric.utils import scatter
 from rcexplainer.baselines.soft_masks import SoftBatch, in_batches, squash
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.instances import Instances
-from rcexplainer.method.method_ import Method
+from rcexplainer.method.base import Method
 
 
 def slope(soft: SoftBatch, weight: float) -> Tensor:
@@ -34,7 +36,8 @@ class Gradient(Method):
 class IntegratedGradients(Method):
     """`steps`: points of the Gauss–Legendre rule, as many as in Captum."""
 
-    def __init__(self, *, steps: int = 50) -> None:
+    def __init__(self, *, steps: int = 50, **common: Any) -> None:
+        super().__init__(**common)
         if steps < 1:
             raise RCExplainerError(f"steps must be ≥ 1, got {steps!r}")
         self.steps = steps

@@ -10,8 +10,8 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from rcexplainer.errors import GraphError
+from rcexplainer.gnn.graph_store import delete_edges
 from rcexplainer.gnn.instances import Instances
-from rcexplainer.gnn.masking import delete_edges
 
 
 def zero_filled(instances: Instances, ids: Tensor, hidden: Tensor) -> Iterator[Data]:

@@ -14,8 +14,8 @@ from rcexplainer.config import RCConfig
 from rcexplainer.core.objectives import Objective, lose_confidence
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explainer import RCExplainer
-from rcexplainer.fit.train import make_masks
-from rcexplainer.gnn.forward import Task
+from rcexplainer.fit.objective import make_masks
+from rcexplainer.gnn.forward import TaskName
 
 
 class NoLDB(RCExplainer):
@@ -27,10 +27,19 @@ class NoLDB(RCExplainer):
     learnt before.
     """
 
-    def __init__(self, task: Task = "graph", preset: str = "default", *, eta: float = 10.0, **settings: Any) -> None:
+    def __init__(
+        self,
+        task: TaskName = "graph",
+        target_class: None = None,
+        preset: str = "default",
+        *,
+        eta: float = 10.0,
+        hops: int | None = None,
+        **settings: Any,
+    ) -> None:
         if not 0 < eta < float("inf"):
             raise RCExplainerError(f"eta must be a finite number > 0, got {eta!r}")
-        if "target_class" in settings:
+        if target_class is not None:
             raise RCExplainerError(
                 "NoLDB asks what makes the predicted class and not any other: it has no target_class"
             )
@@ -40,12 +49,12 @@ class NoLDB(RCExplainer):
         own = {"weight_regions": 1.0, "lr": 0.002} if preset == "default" else {}
         if preset == "default" and task == "graph":
             own["noise"] = 0.15  # it reads noisy copies
-        super().__init__(task, preset=preset, **(own | settings | alone))
+        super().__init__(task, preset=preset, hops=hops, **(own | settings | alone))
         self.eta = eta
 
     @property
     def settings(self) -> dict[str, Any]:
         return {**super().settings, "eta": self.eta}
 
-    def objective(self, config: RCConfig) -> Objective:
-        return lose_confidence(make_masks(config), self.eta)
+    def objective(self, config: RCConfig, press: float) -> Objective:
+        return lose_confidence(make_masks(config, press), self.eta)

@@ -26,12 +26,12 @@ from rcexplainer.core.namespace import named, part
 from rcexplainer.core.objectives import Terms
 from rcexplainer.core.training import Schedule, Training, constant
 from rcexplainer.errors import CheckpointError, RCExplainerError
-from rcexplainer.gnn.forward import Forward
-from rcexplainer.gnn.graph_checks import Graphs, Kind
+from rcexplainer.gnn.forward import Forward, TaskName
+from rcexplainer.gnn.graph_checks import GraphKind
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.trainer import seeded
-from rcexplainer.method.explaining_ import FittedExplainer
-from rcexplainer.method.method_ import Method
+from rcexplainer.method.base import Method
+from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.saving.files import read_tensors, write_tensors
 from rcexplainer.saving.fingerprint import describe, probe_graphs, recognise
 
@@ -45,7 +45,7 @@ class PGScores:
     net: nn.Sequential
     probes: tuple[Data, ...]
 
-    def __call__(self, instances: Instances, labels: Tensor) -> Tensor:
+    def __call__(self, instances: Instances, labels: Tensor, target: int | None = None) -> Tensor:
         return squash(in_batches(instances, labels, lambda soft: unit_logits(self.net, soft)))
 
 
@@ -67,14 +67,14 @@ class FittedPGExplainer(FittedExplainer):
 class PGExplainer(Method):
     """`PGExplainer(**settings)`, the fields of `PGSettings`."""
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(
+        self, *, task: TaskName = "graph", target_class: int | None = None, hops: int | None = None, **settings: Any
+    ) -> None:
+        super().__init__(task=task, target_class=target_class, hops=hops)
         known = [field.name for field in fields(PGSettings)]
         if unknown := sorted(settings.keys() - set(known)):
             raise RCExplainerError(f"unknown setting {', '.join(unknown)}; known: {', '.join(known)}")
         self.settings = PGSettings(**settings)
-
-    def scores(self, instances: Instances, labels: Tensor) -> Tensor:
-        raise RCExplainerError("PGExplainer has no scores before it is trained: use what `fit` returns")
 
     def learn(self, training: Callable[[], Instances], seed: int, progress: bool) -> PGScores:
         instances, settings = training(), self.settings
@@ -101,9 +101,8 @@ class PGExplainer(Method):
             bar.set_postfix(**{name: f"{value:.3f}" for name, value in epoch.terms.items()})
         return PGScores(net, probe_graphs(instances.graphs))
 
-    def fit(self, model: nn.Module, graphs: Graphs, **options: Any) -> FittedPGExplainer:
-        """Train on these graphs, or on the nodes or links `index` of one; options are those of every method."""
-        return FittedPGExplainer(**vars(super().fit(model, graphs, **options)), settings=self.settings)
+    def fitted(self, **parts: Any) -> FittedPGExplainer:
+        return FittedPGExplainer(**(parts | {"scores": parts["scores"].unit_scores}), settings=self.settings)
 
     @staticmethod
     def load(path: str | Path, model: nn.Module, *, forward: Forward | None = None) -> FittedPGExplainer:
@@ -120,5 +119,5 @@ class PGExplainer(Method):
             names, hops = tuple(about["class_names"]), about["hops"]
         except (KeyError, TypeError, RuntimeError, json.JSONDecodeError) as error:
             raise CheckpointError(f"{path} is damaged or was written by another version: {error}") from error
-        scores, kind = PGScores(net.eval(), probes), Kind.of(probes[0])
+        scores, kind = PGScores(net.eval(), probes), GraphKind.of(probes[0])
         return FittedPGExplainer(split=split, scores=scores, kind=kind, class_names=names, hops=hops, settings=settings)

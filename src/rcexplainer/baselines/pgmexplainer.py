@@ -16,6 +16,8 @@ the same, or random zeros and ones, which suit no other features); one meaning o
 nodes (that of graphs is the eighth of the copies with the lowest p(c), and finds less); a ranking of all nodes.
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
@@ -24,7 +26,7 @@ from rcexplainer.baselines.chance import generators
 from rcexplainer.baselines.node_masks import read_at, zero_filled
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.instances import Instances
-from rcexplainer.method.method_ import Method
+from rcexplainer.method.base import Method
 
 SAMPLES_PER_CELL = 5  # on average; a sparser table proves nothing
 
@@ -37,7 +39,9 @@ class PGMExplainer(Method):
         threshold: float = 0.1,
         significance: float = 0.05,
         seed: int = 0,
+        **common: Any,
     ) -> None:
+        super().__init__(**common)
         if samples < 8 * SAMPLES_PER_CELL:
             raise RCExplainerError(f"samples must be at least {8 * SAMPLES_PER_CELL} for a test, got {samples}")
         for name, value in (("share", share), ("threshold", threshold), ("significance", significance)):

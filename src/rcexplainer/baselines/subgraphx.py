@@ -1,6 +1,6 @@
 """SubgraphX (ICML 2021): the connected subsets of nodes with the largest Shapley value, found by tree search.
 
-    game       players: the subset S as one of them, and each node within `hops` of it; all other nodes always take part
+    game       players: the subset S as one of them, and each node within `reach` hops of it; all others take part
     v(C)       p(c) of the graph in which the nodes that do not take part are hidden: their features are 0
     reward(S)  E [v(C ∪ S) − v(C)], where C are the players before S in a random order
     score(i)   1 − m / n: of all subsets met by the search, the one with the largest reward of every size is kept, and i
@@ -22,6 +22,7 @@ expensive: a graph of 25 nodes is run some 50,000 times, and this number grows w
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -33,7 +34,7 @@ from rcexplainer.baselines.node_masks import read_at, zero_filled
 from rcexplainer.baselines.search_tree import Nodes, SearchTree, State, reached
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.instances import Instances
-from rcexplainer.method.method_ import Method
+from rcexplainer.method.base import Method
 
 Hide = Callable[[Instances, Tensor, Tensor], Iterator[Data]]
 
@@ -46,19 +47,27 @@ class SubgraphX(Method):
         samples: int = 20,
         children: int = 14,
         exploration: float = 10.0,
-        hops: int = 3,
+        reach: int = 3,
         prune: float = 0.05,
         hide: Hide = zero_filled,
         seed: int = 0,
+        **common: Any,
     ) -> None:
-        counts = {"rollouts": rollouts, "min_nodes": min_nodes, "samples": samples, "children": children, "hops": hops}
+        super().__init__(**common)
+        counts = {
+            "rollouts": rollouts,
+            "min_nodes": min_nodes,
+            "samples": samples,
+            "children": children,
+            "reach": reach,
+        }
         for name, value in counts.items():
             if value < 1:
                 raise RCExplainerError(f"{name} must be at least 1, got {value}")
         if not 0 <= prune < 1:
             raise RCExplainerError(f"prune is a share of the nodes and must be in [0, 1), got {prune}")
         self.rollouts, self.min_nodes, self.samples, self.children = rollouts, min_nodes, samples, children
-        self.exploration, self.hops, self.prune, self.hide, self.seed = exploration, hops, prune, hide, seed
+        self.exploration, self.reach, self.prune, self.hide, self.seed = exploration, reach, prune, hide, seed
 
     def scores(self, instances: Instances, labels: Tensor) -> Tensor:
         games = self.games(instances)
@@ -83,7 +92,7 @@ class SubgraphX(Method):
                 neighbours[other].add(one)
             roots = frozenset(read_at(instances, place))
             tree = SearchTree(neighbours, roots, self.min_nodes, self.children, self.exploration, self.prune)
-            found.append(Game(tree, self.hops, orders(random, self.samples, len(neighbours))))
+            found.append(Game(tree, self.reach, orders(random, self.samples, len(neighbours))))
         return found
 
     @torch.no_grad()
@@ -109,13 +118,13 @@ class Game:
     """The game of one instance."""
 
     tree: SearchTree
-    hops: int
+    reach: int
     before: Tensor  # [samples, n]: which nodes come before the subset
 
     def coalitions(self, nodes: Nodes) -> Tensor:
         """Who takes part without and with the subset, [2, samples, n]."""
         players, subset = torch.zeros(2, self.before.size(1), dtype=torch.bool)
-        players[list(reached(self.tree.neighbours, nodes, self.hops))] = True
+        players[list(reached(self.tree.neighbours, nodes, self.reach))] = True
         subset[list(nodes)] = True
         without = (self.before | ~players) & ~subset
         without[:, list(self.tree.roots)] = True

@@ -23,8 +23,9 @@ from rcexplainer.datasets import GraphDataset, task_of
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn import GNN, SplitModel, split_model
 from rcexplainer.gnn.trainer import usable_device
-from rcexplainer.method.explaining_ import FittedExplainer, Search
-from rcexplainer.tasks.registry import SUBJECTS
+from rcexplainer.method.fitted_explainer import FittedExplainer
+from rcexplainer.method.results import Search
+from rcexplainer.tasks import TASKS
 
 GREEDY_DEPTH = 0.3  # the share of the units that greedy deletion orders, unless a plan needs more or less
 
@@ -108,13 +109,13 @@ class Case:
     @cached_property
     def hops(self) -> int:
         """How far a computation graph reaches; 0 for graphs."""
-        return SUBJECTS[self.data.task].hops(self.split, self._shown)
+        return TASKS[self.data.task].hops(self.split, self._shown)
 
     @cached_property
     def _shown(self) -> list[Data]:
         """Graphs on which the model is taken apart."""
         graphs = [self.data.graph] if self.within else self.data.subset("train")
-        return SUBJECTS[self.data.task].shown(graphs, self.seen)
+        return TASKS[self.data.task].trial_graphs(graphs, self.seen)
 
     @cached_property
     def _parts(self) -> tuple[Tensor, Tensor] | None:

@@ -15,7 +15,7 @@ from rcexplainer.benchmark.measures import NAN, ROBUST_NOISE
 from rcexplainer.benchmark.methods import METHODS
 from rcexplainer.benchmark.plan import Evaluation, Plan
 from rcexplainer.benchmark.results import Rows, Tables, column, mean, seeds_text, short, std
-from rcexplainer.method.explaining_ import FittedExplainer
+from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.metrics.fidelity import SPARSITIES
 
 AVERAGED = ("auc", "accuracy", "flipped", "minimal", "size", "search_flipped", "search_size", "jaccard", "robustness")

@@ -17,7 +17,7 @@ from rcexplainer.benchmark.case import Case
 from rcexplainer.benchmark.measures import NAN
 from rcexplainer.benchmark.methods import METHODS
 from rcexplainer.errors import MissingExtraError, RCExplainerError
-from rcexplainer.method.explaining_ import FittedExplainer
+from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.metrics.timing import summary
 
 T = TypeVar("T")

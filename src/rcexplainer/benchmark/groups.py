@@ -19,7 +19,8 @@ from rcexplainer.benchmark.reliance import Reliance
 from rcexplainer.benchmark.results import OURS
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation
-from rcexplainer.method.explaining_ import FittedExplainer, Search
+from rcexplainer.method.fitted_explainer import FittedExplainer
+from rcexplainer.method.results import Search
 from rcexplainer.metrics import Fidelity
 
 

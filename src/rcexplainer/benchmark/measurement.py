@@ -23,7 +23,7 @@ from rcexplainer.benchmark.networks import on_device, sample
 from rcexplainer.benchmark.results import OURS
 from rcexplainer.errors import MissingExtraError, RCExplainerError
 from rcexplainer.explanation import Explanation
-from rcexplainer.method.explaining_ import FittedExplainer
+from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.metrics import Robustness, fidelity, motif_accuracy, motif_auc, robustness, sufficiency
 from rcexplainer.metrics.fidelity import SPARSITIES
 from rcexplainer.metrics.flips import counterfactuals

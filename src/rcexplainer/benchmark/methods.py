@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from difflib import get_close_matches
-from functools import partial
 from typing import Any
 
 from rcexplainer import baselines
@@ -11,12 +10,11 @@ from rcexplainer.benchmark.case import GREEDY_DEPTH, Case
 from rcexplainer.benchmark.results import OURS
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explainer import RCExplainer
-from rcexplainer.gnn.forward import Task
-from rcexplainer.method.explaining_ import FittedExplainer
+from rcexplainer.gnn.forward import TaskName
+from rcexplainer.method.fitted_explainer import FittedExplainer
 
 GREEDY_CANDIDATES = 64  # units of a computation graph that greedy deletion tries
-# Arguments that every method takes, and their defaults: they are no settings of its own.
-SHARED: dict[str, Any] = {"task": "graph", "target_class": None, "hops": None}
+SHARED = ("task", "target_class", "hops")  # what every method is made with: no settings of its own
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ class MethodEntry:
 
     fit: Callable[[Case, bool], FittedExplainer]
     caps: Caps = USUAL
-    settings: Callable[[int, Task, str, Mapping[str, Any]], dict[str, Any]] = lambda seed, task, preset, own: {}
+    settings: Callable[[int, TaskName, str, Mapping[str, Any]], dict[str, Any]] = lambda seed, task, preset, own: {}
 
 
 def _ours(make: Callable[..., RCExplainer]) -> MethodEntry:
@@ -73,7 +71,7 @@ def _ours(make: Callable[..., RCExplainer]) -> MethodEntry:
     return MethodEntry(fit, settings=lambda seed, task, preset, own: make(task=task, preset=preset, **own).settings)
 
 
-# seed, whether instances are parts of one graph, depth of greedy deletion, and what every method takes → the method
+# (seed, whether instances are parts of one graph, depth of greedy deletion, task and hops) → the method
 Make = Callable[..., baselines.Method]
 
 
@@ -81,13 +79,12 @@ def _other(make: Make, caps: Caps = USUAL) -> MethodEntry:
     """A baseline; `make(seed, within, depth, **shared)` makes it."""
 
     def fit(case: Case, progress: bool) -> FittedExplainer:
-        method = partial(make, case.seed, case.within, case.greedy_depth)
-        shared: dict[str, Any] = {"task": case.data.task, "hops": case.hops}
-        return method().fit(case.network, case.training, **_fitting(case, progress), **shared)
+        method = make(case.seed, case.within, case.greedy_depth, task=case.data.task, hops=case.hops or None)
+        return method.fit(case.network, case.training, **_fitting(case, progress))
 
-    def settings(seed: int, task: Task, preset: str, own: Mapping[str, Any]) -> dict[str, Any]:
+    def settings(seed: int, task: TaskName, preset: str, own: Mapping[str, Any]) -> dict[str, Any]:
         fields = _plain(vars(make(seed, task != "graph", GREEDY_DEPTH)))
-        return {name: value for name, value in fields.items() if name not in SHARED or value != SHARED[name]}
+        return {name: value for name, value in fields.items() if name not in SHARED}
 
     return MethodEntry(fit, caps, settings)
 

@@ -10,7 +10,7 @@ from rcexplainer.benchmark.groups import MethodResult, NetworkResult
 from rcexplainer.benchmark.layout import Explains
 from rcexplainer.benchmark.methods import REFERENCES
 from rcexplainer.benchmark.results import OURS, Tables
-from rcexplainer.method.explaining_ import FittedExplainer
+from rcexplainer.method.fitted_explainer import FittedExplainer
 
 
 @dataclass(frozen=True)

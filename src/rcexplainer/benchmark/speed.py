@@ -21,10 +21,11 @@ from rcexplainer.core.calibration import Calibration
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.sampling import sample_boundaries
 from rcexplainer.datasets import load
-from rcexplainer.fit.data import Known, Lesson
-from rcexplainer.fit.fitted_ import make_net, unit_logits
-from rcexplainer.fit.step import Taught
-from rcexplainer.fit.train import make_objective
+from rcexplainer.fit.data import InstanceSet
+from rcexplainer.fit.network import make_net, unit_logits
+from rcexplainer.fit.objective import make_objective
+from rcexplainer.fit.step import TrainingSet
+from rcexplainer.fit.teacher import DEPTH, Lessons
 from rcexplainer.gnn import gnn_config, split_model, train_gnn
 from rcexplainer.gnn.instances import node_inputs
 from rcexplainer.gnn.trainer import TrainConfig, seeded
@@ -133,7 +134,7 @@ def core_cost(repeats: int, graphs: int = 256, mini_batch: int = 128) -> Rows:
     model = train_gnn(shape, data.graphs, data.split, settings=TrainConfig(epochs=5), progress=False).model
     split = split_model(model, data.graphs)
     with split.scope:
-        known = Known.about(split, data.graphs)
+        known = InstanceSet.of(split, data.graphs)
         # The larger batches first: until it has seen large tensors, the C library gives memory back after each.
         memory = [_scores_memory(known, times) for times in (1, 4, 16)]
         scores = _scores_cost(known, 20 * repeats)
@@ -141,7 +142,7 @@ def core_cost(repeats: int, graphs: int = 256, mini_batch: int = 128) -> Rows:
     return [scores, *steps, *memory]
 
 
-def _scores(known: Known, times: int = 1) -> tuple[Data, Callable[[], Tensor]]:
+def _scores(known: InstanceSet, times: int = 1) -> tuple[Data, Callable[[], Tensor]]:
     """A batch of all graphs, each repeated `times` times, and a function that scores it."""
     config, split = RCConfig(), known.instances.split
     batch, units = known.instances[known.instances.everything.repeat(times)]
@@ -158,13 +159,13 @@ def _scores(known: Known, times: int = 1) -> tuple[Data, Callable[[], Tensor]]:
     return batch, scores
 
 
-def _scores_cost(known: Known, repeats: int) -> dict[str, Any]:
+def _scores_cost(known: InstanceSet, repeats: int) -> dict[str, Any]:
     batch, scores = _scores(known)
     forward = torch.no_grad()(lambda: known.instances.split.run(batch))
     return {"what": "scores", "graphs": len(known), "edges": batch.num_edges, **_beside(scores, forward, repeats)}
 
 
-def _step_cost(known: Known, model: nn.Module, preset: str, size: int, repeats: int) -> dict[str, Any]:
+def _step_cost(known: InstanceSet, model: nn.Module, preset: str, size: int, repeats: int) -> dict[str, Any]:
     """A training step of the mask network beside one of the GNN: a copy of the model, as its weights change."""
     config, instances, split = PRESETS[preset], known.instances, known.instances.split
     ids = instances.everything[:size]
@@ -178,9 +179,9 @@ def _step_cost(known: Known, model: nn.Module, preset: str, size: int, repeats: 
     regions = Regions.fit(boundaries, known.embedding, known.label, epsilon=config.epsilon, scaled=config.scaled)
     effect = torch.rand(len(instances.units), generator=torch.Generator().manual_seed(0))
     # The cost does not depend on the deletion order that is taught: here it is the order in the graph.
-    place = torch.arange(int((instances.units.counts * config.teacher_depth).ceil().max()))
-    order = torch.where(place < (instances.units.counts * config.teacher_depth).ceil()[:, None], place, -1)
-    pupil = Taught.of(known, Lesson(order, effect), regions, config)
+    place = torch.arange(int((instances.units.counts * DEPTH).ceil().max()))
+    order = torch.where(place < (instances.units.counts * DEPTH).ceil()[:, None], place, -1)
+    pupil = TrainingSet.of(known, Lessons(order, effect), regions, config)
     batch, _ = instances[ids]
     with seeded(0):
         net = make_net(node_inputs(split.run(batch), batch, config.inputs), known.embedding, split.num_classes, config)
@@ -205,7 +206,7 @@ def _step_cost(known: Known, model: nn.Module, preset: str, size: int, repeats: 
     return {"what": f"training, {preset}", "graphs": len(ids), "edges": batch.num_edges, **cost}
 
 
-def _scores_memory(known: Known, times: int) -> dict[str, Any]:
+def _scores_memory(known: InstanceSet, times: int) -> dict[str, Any]:
     batch, scores = _scores(known, times)
     per_edge = round(_peak_bytes(scores) / batch.num_edges)
     return {

@@ -1,4 +1,4 @@
-"""Instances with what is known and taught about them: what the network is trained on, judged by, calibrated on."""
+"""Training sets: instances with their lessons and regions, and the mini-batches that objectives are computed on."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,105 +15,117 @@ from rcexplainer.core.mask_net import EdgeMaskNet
 from rcexplainer.core.objectives import Objective, Step
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.segments import gather_ranges, owners
-from rcexplainer.core.stability import Copied, same_units
+from rcexplainer.core.stability import NoisyCopy, same_units
 from rcexplainer.core.units import Units, find_units
-from rcexplainer.fit.data import Known, Lesson, question, questions
-from rcexplainer.fit.fitted_ import shown_logits, unit_logits
-from rcexplainer.gnn.masking import delete_edges
+from rcexplainer.errors import RCExplainerError
+from rcexplainer.fit.data import InstanceSet
+from rcexplainer.fit.network import class_pair, connected_logits, learns_ranking, num_class_pairs, unit_logits
+from rcexplainer.fit.teacher import Lessons, teach
+from rcexplainer.gnn.graph_store import delete_edges
 from rcexplainer.gnn.noise import noisy
+from rcexplainer.saving.checkpoint import FitFile
 
-Read = Callable[[Data, Units, torch.Generator], Data]  # the copy of a batch that the network reads
+Copies = Callable[[Data, Units, torch.Generator], Data]  # the copy of a batch that the network reads
 
 
-def as_it_is(batch: Data, units: Units, generator: torch.Generator) -> Data:
+def unchanged(batch: Data, units: Units, generator: torch.Generator) -> Data:
     """The graphs themselves."""
     return batch
 
 
 @dataclass(frozen=True, eq=False)
-class Taught:
-    """Instances with what is known and taught about them: what the objective is computed on."""
+class TrainingSet:
+    """Instances with what a search taught about them and the regions they lie in."""
 
-    known: Known
-    lesson: Lesson
+    data: InstanceSet
+    lessons: Lessons
     regions: Regions
     region: Tensor  # [n] of every instance
     config: RCConfig
-    conditioned: bool = False  # whether the network is told which other class is asked about
+    conditioned: bool = False  # whether the network has an output row for each pair of predicted and target class
 
     @classmethod
-    def of(cls, known: Known, lesson: Lesson, regions: Regions, config: RCConfig) -> "Taught":
-        return cls(known, lesson, regions, regions.assign(known.embedding, known.label), config)
+    def of(cls, data: InstanceSet, lessons: Lessons, regions: Regions, config: RCConfig) -> "TrainingSet":
+        """Every instance in the region of its predicted class that fits it best."""
+        return cls(data, lessons, regions, regions.assign(data.embedding, data.label), config)
 
     @classmethod
-    def joined(cls, parts: Sequence["Taught"]) -> "Taught":
-        """The same instances asked about several classes are several instances, each with regions of its own."""
+    def joined(cls, parts: Sequence["TrainingSet"]) -> "TrainingSet":
+        """The same instances with several target classes are several instances, each with regions of its own."""
         starts = torch.tensor([0, *(len(part.regions) for part in parts)]).cumsum(0).tolist()
         region = [part.region + start for part, start in zip(parts, starts, strict=False)]
-        known, lesson = Known.joined([part.known for part in parts]), Lesson.joined([part.lesson for part in parts])
+        data = InstanceSet.joined([part.data for part in parts])
+        lessons = Lessons.joined([part.lessons for part in parts])
         regions = Regions.joined([part.regions for part in parts])
-        return cls(known, lesson, regions, torch.cat(region), parts[0].config, conditioned=True)
+        return cls(data, lessons, regions, torch.cat(region), parts[0].config, conditioned=True)
 
     @cached_property
-    def question(self) -> Tensor:
-        """[n] which question is asked of every instance, as the network numbers them."""
-        num_classes = self.known.instances.split.num_classes
-        return question(self.known.label, self.known.target, num_classes, self.conditioned)
+    def row(self) -> Tensor:
+        """[n] the output row of the network for every instance."""
+        num_classes = self.data.instances.split.num_classes
+        return class_pair(self.data.label, self.data.target, num_classes, self.conditioned)
 
     @property
-    def questions(self) -> int:
-        """How many different ones the network can be asked."""
-        return questions(self.known.instances.split.num_classes, self.conditioned)
+    def rows(self) -> int:
+        """How many output rows the network has."""
+        return num_class_pairs(self.data.instances.split.num_classes, self.conditioned)
 
     @cached_property
-    def rows(self) -> Tensor:
-        """The different feature rows of all nodes."""
-        batch, _ = self.known.instances[self.known.instances.everything]
-        return batch.x.unique(dim=0) if isinstance(batch.x, Tensor) else self.known.embedding[:0]
+    def features(self) -> Tensor:
+        """The distinct feature rows of all nodes."""
+        batch, _ = self.data.instances[self.data.instances.everything]
+        return batch.x.unique(dim=0) if isinstance(batch.x, Tensor) else self.data.embedding[:0]
 
     @cached_property
-    def copies(self) -> Read:
-        """Noisy copies, where the settings ask for them."""
-        return noisy(self.config.noise, self.rows) if self.config.noise else as_it_is
+    def noisy_copies(self) -> Copies:
+        """Noisy copies, if the settings have noise."""
+        return noisy(self.config.noise, self.features) if self.config.noise else unchanged
 
     @property
-    def reading(self) -> Read:
-        """What all but `stay_put` is learnt from: the copies too, unless that is there for them."""
-        return as_it_is if self.config.weight_stable else self.copies
+    def reading(self) -> Copies:
+        """The copies that all losses but stability are trained on; noisy ones only where there is no stability loss."""
+        return unchanged if self.config.weight_stable else self.noisy_copies
 
     @cached_property
     def clean(self) -> Tensor:
         """[n, P] B(φ_gc(G)) of every instance, towards the inside of its region."""
-        return self.regions.margins(self.known.embedding, self.region)
+        return self.regions.margins(self.data.embedding, self.region)
 
-    def step(self, net: EdgeMaskNet, ids: Tensor, progress: float, generator: torch.Generator, read: Read) -> Step:
-        """A mini-batch: the network reads some copy of the graphs, and answers for the graphs themselves."""
-        known, split = self.known, self.known.instances.split
-        batch, units = known.instances[ids]
+    def step(self, net: EdgeMaskNet, ids: Tensor, progress: float, generator: torch.Generator, read: Copies) -> Step:
+        """A mini-batch for an objective: the network reads a copy of the graphs, and answers for the graphs themselves.
+
+        Args:
+            net: The mask network.
+            ids: The instances, [b].
+            progress: The share of the training that is done.
+            generator: Random numbers.
+            read: Makes the copy.
+        """
+        data, split = self.data, self.data.instances.split
+        batch, units = data.instances[ids]
         copies = read(batch, units, generator)
-        logits = unit_logits(net, split.run(copies), copies, units, self.question[ids], self.config)
+        logits = unit_logits(net, split.run(copies), copies, units, self.row[ids], self.config)
 
-        def copied() -> Copied:
-            other = self.copies(batch, units, generator)
+        def copied() -> NoisyCopy:
+            other = self.noisy_copies(batch, units, generator)
             nodes = int(other.num_nodes or 0)
             own = find_units(other.edge_index, nodes, batch.batch, len(ids), other.get("edge_fixed"))
-            heard = unit_logits(net, split.run(other), other, own, self.question[ids], self.config)
-            return Copied(heard, own.owner, same_units(units.pair, own.pair, nodes))
+            heard = unit_logits(net, split.run(other), other, own, self.row[ids], self.config)
+            return NoisyCopy(heard, own.owner, same_units(units.pair, own.pair, nodes))
 
         def inside(mask: Tensor) -> Tensor:
             return self.regions.margins(split.run(batch, units.to_edges(mask, 1.0)).embedding, self.region[ids])
 
         def log_p(mask: Tensor) -> Tensor:
             sure = split.log_probs(split.run(batch, units.to_edges(mask, 1.0)).output)
-            return sure.gather(1, known.label[ids, None]).squeeze(1)
+            return sure.gather(1, data.label[ids, None]).squeeze(1)
 
         @torch.no_grad()
         def outcome(removed: Tensor) -> Tensor:
             left = split.log_probs(split.run(delete_edges(batch, units.to_edges(removed, False))).output).exp()
-            return known.reached(left, ids)
+            return data.reached(left, ids)
 
-        rows, _ = gather_ranges(known.instances.units.ptr[ids], known.instances.units.ptr[ids + 1])
-        order, effect = self.lesson.order[ids], self.lesson.effect[rows]
+        rows, _ = gather_ranges(data.instances.units.ptr[ids], data.instances.units.ptr[ids + 1])
         return Step(
             logits=logits,
             ptr=units.ptr,
@@ -123,8 +135,8 @@ class Taught:
             log_p=log_p,
             outcome=outcome,
             copied=copied,
-            order=order,
-            effect=effect,
+            order=self.lessons.order[ids],
+            effect=self.lessons.effect[rows],
             progress=progress,
             generator=generator,
         )
@@ -133,40 +145,76 @@ class Taught:
     def loss(self, net: EdgeMaskNet, objective: Objective) -> float:
         """The mean loss of all instances, with the same random numbers every time."""
         generator, total = torch.Generator().manual_seed(0), 0.0
-        for ids in self.known.instances.chunks(self.known.instances.everything):
-            terms = objective(self.step(net, ids, 1.0, generator, as_it_is))
+        for ids in self.data.instances.chunks(self.data.instances.everything):
+            terms = objective(self.step(net, ids, 1.0, generator, unchanged))
             total += len(ids) * sum(float(term) for term in terms.values())
-        return total / len(self.known)
-
-    @torch.no_grad()
-    def collapsed(self, net: EdgeMaskNet) -> str | None:
-        """Whether the network gives these instances masks that explain nothing, in words."""
-        logits, owner = self.logits(net)
-        test = mask_collapse if self.config.score == "mask" else ranking_collapse
-        return test(logits, owner, len(self.known))
+        return total / len(self.data)
 
     @torch.no_grad()
     def logits(self, net: EdgeMaskNet) -> tuple[Tensor, Tensor]:
         """f_θ and the owner of every unit."""
-        instances, parts = self.known.instances, []
+        instances, parts = self.data.instances, []
         for ids in instances.chunks(instances.everything):
             batch, units = instances[ids]
-            parts.append(shown_logits(net, instances.split.run(batch), batch, units, self.question[ids], self.config))
+            parts.append(connected_logits(net, instances.split.run(batch), batch, units, self.row[ids], self.config))
         return torch.cat(parts), owners(instances.units.ptr)
 
     @torch.no_grad()
-    def calibrate(self, net: EdgeMaskNet) -> Calibration:
-        """The map from logits to scores, by really deleting; where masks are probabilities the cut at ½ is theirs."""
-        instances = self.known.instances
+    def collapse(self, net: EdgeMaskNet) -> str | None:
+        """How the network's masks have collapsed, in words; None if they have not."""
         logits, owner = self.logits(net)
-        if self.config.score == "mask":
-            return Calibration(logits.new_zeros(self.questions), logits.new_ones(()))
+        test = ranking_collapse if learns_ranking(self.config) else mask_collapse
+        return test(logits, owner, len(self.data))
+
+    @torch.no_grad()
+    def calibration(self, net: EdgeMaskNet) -> Calibration:
+        """The map from logits to scores, by really deleting; masks that are probabilities keep their cut at ½."""
+        instances = self.data.instances
+        logits, owner = self.logits(net)
+        if not learns_ranking(self.config):
+            return Calibration(logits.new_zeros(self.rows), logits.new_ones(()))
         counts = instances.units.counts.clamp_min(1)
-        before = self.known.reached(self.known.log_probs.exp(), instances.everything)
+        before = self.data.reached(self.data.log_probs.exp(), instances.everything)
 
         def gain(removed: Tensor) -> Tensor:
-            after = self.known.reached(instances.log_probs(instances.everything, removed).exp(), instances.everything)
+            after = self.data.reached(instances.log_probs(instances.everything, removed).exp(), instances.everything)
             gone = logits.new_zeros(len(counts)).index_add(0, owner, removed.to(logits.dtype))
             return after - before - gone / counts
 
-        return calibrate(logits, self.question, gain, self.questions)
+        return calibrate(logits, self.row, gain, self.rows)
+
+
+def taught(
+    data: InstanceSet,
+    regions: dict[int | None, Regions],
+    config: RCConfig,
+    file: FitFile,
+    name: str,
+    progress: bool = False,
+) -> TrainingSet:
+    """A training set with the teacher's lessons, for every target class that some of the instances can be led to.
+
+    Args:
+        data: The instances.
+        regions: Regions by target class; None: any class other than the predicted one.
+        config: The settings.
+        file: The checkpoint of the fit.
+        name: Under which lessons are kept there.
+        progress: Whether to show progress bars.
+
+    Raises:
+        RCExplainerError: All instances are predicted as the target class already.
+    """
+    parts: list[TrainingSet] = []
+    for target, own in regions.items():
+        if target is not None and bool((data.label == target).all()):
+            continue  # predicted so already, all of them
+        some = data if target is None else data.towards(target)
+        lessons = teach(some, own, config, file, name if target is None else f"{name} {target}", progress)
+        parts.append(TrainingSet.of(some, lessons, own, config))
+    if not parts:
+        raise RCExplainerError(
+            f"all {len(data)} instances of the {name} are predicted as target_class {next(iter(regions))} already: "
+            "give others too"
+        )
+    return parts[0] if list(regions) == [None] else TrainingSet.joined(parts)

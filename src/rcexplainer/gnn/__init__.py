@@ -1,6 +1,6 @@
 """Graph neural networks: the paper's and others, their training, and any model as embed + head."""
 
-from rcexplainer.gnn.masking import delete_edges
+from rcexplainer.gnn.graph_store import delete_edges
 from rcexplainer.gnn.model_file import SavedGNN, load_gnn, save_gnn
 from rcexplainer.gnn.models import GNN, MODELS, GNNConfig, gnn_config
 from rcexplainer.gnn.split import Pass, SplitModel, split_model

@@ -14,9 +14,9 @@ from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 
 from rcexplainer.errors import SplitError
-from rcexplainer.gnn.graph_checks import EDGE_LEVEL
+from rcexplainer.gnn.graph_store import EDGE_LEVEL
 
-Task = Literal["graph", "node", "link"]
+TaskName = Literal["graph", "node", "link"]
 Forward = Callable[[nn.Module, Data, Tensor | None], Any]
 
 # Other spellings of PyG's own names, seen in models in the wild.
@@ -39,7 +39,7 @@ OURS = {"_num_nodes", "num_graphs", "ptr", "edge_fixed", "hop_code", "root_index
 WHOLE_GRAPH = {"data", "batch", "graph", "g", "batch_data", "batched_data", "inputs", "input"}
 
 
-def conventional_forwards(model: nn.Module, task: Task) -> list[Forward]:
+def conventional_forwards(model: nn.Module, task: TaskName) -> list[Forward]:
     """The calls that fit the signature of `model.forward`, the most complete first."""
     if task == "link" and callable(getattr(model, "encode", None)) and callable(getattr(model, "decode", None)):
         return [_decoding(encoding) for encoding in _calls(model, "encode", "node")]
@@ -53,7 +53,7 @@ def _decoding(encoding: Forward) -> Forward:
     return forward
 
 
-def _calls(model: nn.Module, method: str, task: Task) -> list[Forward]:
+def _calls(model: nn.Module, method: str, task: TaskName) -> list[Forward]:
     parameters = inspect.signature(getattr(model, method)).parameters
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     named = [p for p in parameters.values() if p.kind in kinds]
@@ -92,7 +92,7 @@ def _call_by_name(
     named: list[inspect.Parameter],
     batch: Data,
     edge_weight: Tensor | None,
-    task: Task,
+    task: TaskName,
 ) -> Any:
     known = _values(batch, edge_weight)
     arguments: dict[str, Any] = {}

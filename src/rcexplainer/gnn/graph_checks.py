@@ -4,6 +4,7 @@ Each function is cheap next to one forward pass and names the graph that is wron
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -47,29 +48,44 @@ def iter_graphs(graphs: object) -> Iterator[Data]:
         raise GraphError(f"expected PyG Data objects, got {type(graphs).__name__}")
 
 
+def stream(graphs: Graphs, device: torch.device | None) -> Iterator[Data | Exception]:
+    """The graphs one after the other, copied to the device if one is given; what is no graph is an error in place."""
+    if isinstance(graphs, Data) or not isinstance(graphs, Iterable) or isinstance(graphs, str | Tensor | HeteroData):
+        yield from (_moved(graph, device) for graph in iter_graphs(graphs))
+        return
+    for item in graphs:
+        try:
+            yield from [_moved(graph, device) for graph in iter_graphs(item)]
+        except GraphError as error:
+            yield error
+
+
+def _moved(graph: Data, device: torch.device | None) -> Data:
+    return graph if device is None else copy(graph).to(device)
+
+
 @dataclass(frozen=True)
-class Kind:
+class GraphKind:
     """What all graphs of a set have in common, and what every graph a model is asked about must have too."""
 
     width: int | None
     dtype: torch.dtype | None
 
     @classmethod
-    def of(cls, graph: Data) -> "Kind":
+    def of(cls, graph: Data) -> "GraphKind":
         if graph.x is None:
             return cls(None, None)
         return cls(int(graph.x.size(-1)) if graph.x.dim() > 1 else 1, graph.x.dtype)
 
     def check(self, graph: Data, where: str, reference: str) -> None:
         """Raise `GraphError` if the graph is of another kind than `reference`."""
-        other = Kind.of(graph)
+        other = GraphKind.of(graph)
         if other.width != self.width:
             raise GraphError(f"{where} has node features of width {other.width}, {reference} {self.width}")
         if other.dtype != self.dtype:
             raise GraphError(f"{where} has node features of type {other.dtype}, {reference} {self.dtype}")
 
 
-EDGE_LEVEL = "rcexplainer_edge_level"  # names the attributes of edges, beside those that are named so
 READ = ("edge_attr", "edge_weight", "edge_type", "pos")  # what models are known to read, where it is there
 
 
@@ -81,7 +97,7 @@ def attributes(graph: Data) -> frozenset[str]:
 
 def check_graphs(graphs: Sequence[Data]) -> None:
     """Raise `GraphError` naming the first graph that is malformed, or of another kind than the first."""
-    kind, present = Kind.of(graphs[0]), attributes(graphs[0]).intersection(READ)
+    kind, present = GraphKind.of(graphs[0]), attributes(graphs[0]).intersection(READ)
     for position, graph in enumerate(graphs):
         where = f"graph {position}" if len(graphs) > 1 else "the graph"
         check_graph(graph, where)

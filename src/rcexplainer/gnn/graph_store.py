@@ -7,6 +7,7 @@ PyG's `Batch.from_data_list` walks over its graphs in Python; in a training loop
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 
 import torch
 from torch import Tensor
@@ -14,7 +15,10 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.data.collate import collate
 
 from rcexplainer.core.segments import gather_ranges
-from rcexplainer.gnn.graph_checks import EDGE_LEVEL
+from rcexplainer.errors import SplitError
+
+# A string attribute that names the unnamed edge attributes of a graph cut out of another, or put together from several.
+EDGE_LEVEL = "rcexplainer_edge_level"
 
 
 class GraphStore:
@@ -82,3 +86,41 @@ def _edge_level(graphs: Sequence[Data], slices: Mapping[str, Tensor], num_nodes:
         return [key for key in slices if key in told]
     plain = (key for key, own in slices.items() if isinstance(graphs[0][key], Tensor) and torch.equal(own, edges))
     return [key for key in plain if "index" not in key]
+
+
+def delete_edges(graph: Data, removed: Tensor) -> Data:
+    """The graph without the edges where `removed` (boolean, one per column of `edge_index`) is true."""
+    num_edges = graph.num_edges
+    if removed.dtype != torch.bool or removed.shape != (num_edges,):
+        raise SplitError(
+            f"`removed` must be a boolean mask of {num_edges} edges, got {removed.dtype} {tuple(removed.shape)}"
+        )
+    kept = copy(graph)
+    for key in edge_level_keys(graph):
+        value = graph[key]
+        kept[key] = value[..., ~removed] if key == "edge_index" else value[~removed]
+        if hasattr(kept, "_slice_dict") and key in kept._slice_dict:  # so that a batch can still be taken apart
+            position = torch.cat([removed.new_zeros(1).long(), (~removed).cumsum(0)]).cpu()
+            kept._slice_dict = {**kept._slice_dict, key: position[kept._slice_dict[key]]}
+    return kept
+
+
+def edge_level_keys(graph: Data) -> list[str]:
+    """Attributes with one entry per edge: by their name, else by their length.
+
+    Where a graph has as many edges as something else, lengths say nothing. So what was cut out of a larger graph, or
+    put together from many, is told (`EDGE_LEVEL`, their names). PyG's own test (`is_edge_attr`) takes the label of a
+    graph with a single edge for an edge attribute, hence ours.
+    """
+    told = graph.get(EDGE_LEVEL)
+    known = None if told is None else (told if isinstance(told, str) else told[0]).split(",")
+    num_edges = graph.num_edges
+    ambiguous = num_edges in (1, graph.num_nodes, graph.num_graphs if isinstance(graph, Batch) else 1)
+    keys = ["edge_index"]
+    for key, value in graph.to_dict().items():
+        if "index" in key or key == "edge_label" or not isinstance(value, Tensor) or value.dim() == 0:
+            continue  # what is labelled are pairs to predict, not the edges that are there
+        plain = key in known if known is not None else not ambiguous and key not in ("y", "batch", "ptr")
+        if value.size(0) == num_edges and ("edge" in key or plain):
+            keys.append(key)
+    return keys

@@ -5,8 +5,8 @@ given. Candidates for the head are the modules with a weight matrix (a norm alon
 it) that are called once, after the last message passing, on one row per instance. The first is where φ_fc begins.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,50 +77,3 @@ def node_layers(calls: list[Call], num_nodes: int) -> list[str]:
     passing = [call.name for call in fitting if isinstance(call.module, MessagePassing)]
     by_hand = [call.name for call in fitting if any(True for _ in call.module.parameters(recurse=False))]
     return list(dict.fromkeys(name for name in passing or by_hand if not _inside(name, passing)))
-
-
-@contextmanager
-def capture_outputs(modules: list[nn.Module]) -> Iterator[list[Tensor]]:
-    """Inside: what the modules return is put on the list, in the order of their calls."""
-    seen: list[Tensor] = []
-
-    def hook(_: nn.Module, __: object, output: Any) -> None:
-        seen.append(output[0] if isinstance(output, tuple) else output)
-
-    handles = [module.register_forward_hook(hook) for module in modules]
-    try:
-        yield seen
-    finally:
-        for handle in handles:
-            handle.remove()
-
-
-@contextmanager
-def capture_input(module: nn.Module) -> Iterator[list[Tensor]]:
-    """Inside: the first argument of every call of `module` is put on the list."""
-    seen: list[Tensor] = []
-
-    def hook(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        seen.append(next(iter([*args, *kwargs.values()])).clone())  # the module may work in place
-
-    handle = module.register_forward_pre_hook(hook, with_kwargs=True)
-    try:
-        yield seen
-    finally:
-        handle.remove()
-
-
-@contextmanager
-def replace_input(module: nn.Module, value: Tensor) -> Iterator[None]:
-    """Inside: `module` is given `value` as its first argument, whatever it is called with."""
-
-    def hook(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        if args:
-            return (value, *args[1:]), kwargs
-        return args, {**kwargs, next(iter(kwargs)): value}
-
-    handle = module.register_forward_pre_hook(hook, with_kwargs=True)
-    try:
-        yield
-    finally:
-        handle.remove()

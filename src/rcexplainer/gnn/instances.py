@@ -13,8 +13,7 @@ from torch_geometric.data import Batch, Data
 from rcexplainer.core.search import toggle_each
 from rcexplainer.core.segments import gather_ranges, split_by_cost
 from rcexplainer.core.units import Units, find_units
-from rcexplainer.gnn.graph_store import GraphStore
-from rcexplainer.gnn.masking import delete_edges
+from rcexplainer.gnn.graph_store import GraphStore, delete_edges
 from rcexplainer.gnn.split import Pass, SplitModel
 
 # Edges in one run of the model: enough to keep it busy, little enough to fit anywhere.
@@ -76,6 +75,10 @@ class Instances:
     def passes(self, read: Callable[[Pass], Tensor]) -> Tensor:
         """What `read` takes from a run of the model over every instance, in order."""
         return torch.cat([read(self.split.run(self.store[ids])) for ids in self.chunks(self.everything)])
+
+    def outputs(self) -> Tensor:
+        """What the model returns for every instance, [n, C], in order."""
+        return self.passes(lambda done: done.output)
 
     @torch.no_grad()
     def without(self, ids: Tensor, removed: Tensor, read: Callable[[Pass], Tensor]) -> Tensor:

@@ -28,7 +28,7 @@ from torch_geometric.nn import (
 )
 
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.gnn.forward import Task
+from rcexplainer.gnn.forward import TaskName
 
 POOLS = {"mean": global_mean_pool, "max": global_max_pool, "sum": global_add_pool}
 
@@ -53,7 +53,7 @@ class GNNConfig:
 
     num_features: int
     num_classes: int
-    task: Task = "graph"
+    task: TaskName = "graph"
     conv: Literal["graphconv", "gcn", "gin", "gat", "sage"] = "graphconv"
     width: int = 20
     layers: int = 3
@@ -77,7 +77,7 @@ class GNNConfig:
             raise RCExplainerError(f"dropout must be in [0, 1), got {self.dropout}")
 
 
-# The command line's --model names. `paper` is the architecture of the paper as it was really run.
+# The command line's --arch names. `paper` is the architecture of the paper as it was really run.
 MODELS: dict[str, dict[str, Any]] = {
     "paper": {"conv": "graphconv", "l2_norm": True},
     "paper-concat": {"conv": "graphconv", "l2_norm": True, "concat": True},
@@ -108,18 +108,18 @@ MODELS: dict[str, dict[str, Any]] = {
 
 
 # Which of them is meant where none is named. Two nodes of a link are compared by their neighbours: one layer will do.
-USUAL: dict[Task, str] = {"graph": "paper", "node": "paper", "link": "shallow"}
+USUAL: dict[TaskName, str] = {"graph": "paper", "node": "paper", "link": "shallow"}
 
 # A node set is one graph with few nodes of each kind: without dropout the networks learn them by heart.
 TASKS: dict[str, dict[str, Any]] = {"graph": {}, "node": {"dropout": 0.2}, "link": {}}
 
 
-def gnn_config(name: str, num_features: int, num_classes: int, task: Task = "graph", **changes: Any) -> GNNConfig:
+def gnn_config(name: str, num_features: int, num_classes: int, task: TaskName = "graph", **changes: Any) -> GNNConfig:
     """A named architecture for data of this shape; `changes` are fields of `GNNConfig`."""
     if name not in MODELS:
         near = get_close_matches(name, MODELS, n=1)
         hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(MODELS)}"
-        raise RCExplainerError(f"unknown model {name!r}; {hint}")
+        raise RCExplainerError(f"unknown architecture {name!r}; {hint}")
     if unknown := sorted(changes.keys() - {field.name for field in fields(GNNConfig)}):
         raise RCExplainerError(f"unknown setting {', '.join(unknown)}; known: {', '.join(GNNConfig.__annotations__)}")
     settings = {**TASKS.get(task, {}), **MODELS[name], **changes}

@@ -19,7 +19,7 @@ from torch_geometric.data import Data
 
 from rcexplainer.core.gates import uniform
 from rcexplainer.core.units import Units
-from rcexplainer.gnn.masking import edge_level_keys
+from rcexplainer.gnn.graph_store import edge_level_keys
 
 
 def noisy(noise: float, rows: Tensor) -> Callable[[Data, Units, torch.Generator], Data]:

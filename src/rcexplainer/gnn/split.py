@@ -19,11 +19,12 @@ from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 
 from rcexplainer.errors import GraphError, SplitError
-from rcexplainer.gnn.forward import Forward, Task, conventional_forwards, first_fitting
-from rcexplainer.gnn.graph_checks import Graphs, check_graphs, list_graphs
-from rcexplainer.gnn.heads import OUTPUT, capture_input, capture_outputs, head_candidates, node_layers
-from rcexplainer.gnn.masking import MASKS, Untouched
+from rcexplainer.gnn.forward import Forward, TaskName, conventional_forwards, first_fitting
+from rcexplainer.gnn.graph_checks import GraphKind, Graphs, check_graph, check_graphs, list_graphs
+from rcexplainer.gnn.heads import OUTPUT, head_candidates, node_layers
+from rcexplainer.gnn.masking import MASKS
 from rcexplainer.gnn.outputs import KINDS, OutputKind, check_kind, log_probs, num_classes, output_kind
+from rcexplainer.gnn.scope import Untouched, capture_input, capture_outputs
 from rcexplainer.gnn.trial import EXACT, check_alone, first_trial, measure_masks, split_at, spread
 
 log = logging.getLogger(__name__)
@@ -43,7 +44,7 @@ class SplitModel:
     """A model taken apart; it is borrowed, never changed. Made by `split_model`."""
 
     model: nn.Module
-    task: Task
+    task: TaskName
     forward: Forward
     head_name: str
     output: OutputKind
@@ -99,6 +100,16 @@ class SplitModel:
         with self.scope:
             return self._head(embedding.clone())  # some heads work in place
 
+    def check(self, graph: Data, where: str, kind: GraphKind) -> None:
+        """Refuse a graph that is malformed, on another device than the model, or of another kind than in fitting.
+
+        Raises:
+            GraphError: Naming the graph as `where`.
+        """
+        check_devices(self.model, [graph], where)
+        check_graph(graph, where)
+        kind.check(graph, where, "the explainer was fitted on")
+
     def log_probs(self, output: Tensor) -> Tensor:
         """log p [instances, C ≥ 2] from what the model, or `head`, returned."""
         return log_probs(output, self.output)
@@ -117,7 +128,7 @@ def split_model(
     graphs: Graphs,
     head: str | nn.Module | None = None,
     forward: Forward | None = None,
-    task: Task = "graph",
+    task: TaskName = "graph",
     output: OutputKind | None = None,
 ) -> SplitModel:
     """Take `model` apart, checking everything on a few of the given graphs.
@@ -125,8 +136,8 @@ def split_model(
     `head` is the module where φ_fc begins (dotted name, or the module); left out, it is found. `forward(model, batch,
     edge_weight)` adapts a model with an unusual call. `output` says what the model returns; left out, it is found.
     """
-    if task not in get_args(Task):
-        raise SplitError(f"unknown task {task!r}; it is one of {', '.join(get_args(Task))}")
+    if task not in get_args(TaskName):
+        raise SplitError(f"unknown task {task!r}; it is one of {', '.join(get_args(TaskName))}")
     if output is not None and output not in KINDS:
         raise SplitError(f"unknown output {output!r}; it is one of {', '.join(KINDS)}")
     if not isinstance(model, nn.Module):
@@ -175,7 +186,7 @@ def as_batch(graphs: Data | Sequence[Data]) -> Data:
     return Batch.from_data_list([graphs] if isinstance(graphs, Data) else list(graphs))
 
 
-def check_single_label(graphs: Sequence[Data], task: Task) -> None:
+def check_single_label(graphs: Sequence[Data], task: TaskName) -> None:
     """A graph task has one label per graph, or none."""
     for position, graph in enumerate(graphs):
         if task == "graph" and isinstance(graph.y, Tensor) and graph.y.numel() > 1:
@@ -185,7 +196,7 @@ def check_single_label(graphs: Sequence[Data], task: Task) -> None:
             )
 
 
-def count_instances(batch: Data, task: Task) -> int:
+def count_instances(batch: Data, task: TaskName) -> int:
     """An instance is a graph with a read-out: all its nodes pooled, one of them, or a pair of them."""
     if task == "node":
         return int(batch.num_nodes or 0)

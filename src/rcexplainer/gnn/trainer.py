@@ -18,8 +18,7 @@ from tqdm.auto import tqdm
 
 from rcexplainer.errors import GraphError, RCExplainerError
 from rcexplainer.gnn.graph_checks import as_graphs
-from rcexplainer.gnn.graph_store import GraphStore
-from rcexplainer.gnn.masking import delete_edges
+from rcexplainer.gnn.graph_store import GraphStore, delete_edges
 from rcexplainer.gnn.models import GNN, GNNConfig
 
 log = logging.getLogger(__name__)

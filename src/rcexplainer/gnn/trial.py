@@ -14,8 +14,10 @@ from torch_geometric.data import Batch, Data
 
 from rcexplainer.errors import GraphError, SplitError
 from rcexplainer.gnn.forward import Forward, first_fitting
-from rcexplainer.gnn.heads import OUTPUT, Call, capture_input, listen, replace_input
-from rcexplainer.gnn.masking import MASKS, delete_edges, random_pairs
+from rcexplainer.gnn.graph_store import delete_edges
+from rcexplainer.gnn.heads import OUTPUT, Call, listen
+from rcexplainer.gnn.masking import MASKS
+from rcexplainer.gnn.scope import capture_input, replace_input
 
 log = logging.getLogger(__name__)
 
@@ -266,3 +268,12 @@ def _masked(trial: Trial, way: str, mask: Tensor) -> Tensor:
 
 def _gap(one: Tensor, other: Tensor) -> float:
     return float((one - other).abs().max())
+
+
+def random_pairs(edge_index: Tensor, num_nodes: int, share: float, seed: int) -> Tensor:
+    """A boolean mask of the edges between a random share of the connected node pairs; both directions go together."""
+    low, high = edge_index.amin(0), edge_index.amax(0)
+    _, pair = (low * num_nodes + high).unique(return_inverse=True)
+    generator = torch.Generator().manual_seed(seed)
+    chosen = torch.rand(int(pair.max()) + 1, generator=generator).to(edge_index.device) < share
+    return chosen[pair] & (low != high)

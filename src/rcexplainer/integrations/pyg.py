@@ -17,7 +17,7 @@ from torch_geometric.explain.config import MaskType, ModelMode
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.forward import SPELLINGS
-from rcexplainer.method.explaining_ import FittedExplainer
+from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.saving.fingerprint import fingerprint
 
 log = logging.getLogger(__name__)

@@ -25,7 +25,7 @@ from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.split import SplitModel, split_model
-from rcexplainer.tasks.registry import SUBJECTS
+from rcexplainer.tasks import TASKS
 
 SPARSITIES = (0.95, 0.90, 0.85, 0.80, 0.75, 0.70)
 
@@ -74,7 +74,7 @@ def _taken_apart(model: nn.Module, explanations: Sequence[Explanation]) -> Split
     if isinstance(first.index, int):
         return split_model(model, first.graph, task="node")
     pairs = torch.tensor([one.index for one in explanations])
-    return split_model(model, SUBJECTS["link"].shown([first.graph], pairs), task="link")
+    return split_model(model, TASKS["link"].trial_graphs([first.graph], pairs), task="link")
 
 
 @torch.no_grad()

@@ -20,7 +20,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.gnn.masking import edge_level_keys
+from rcexplainer.gnn.graph_store import edge_level_keys
 
 Protocol = Literal["paper", "strict"]
 Numbers: TypeAlias = npt.NDArray[Any]

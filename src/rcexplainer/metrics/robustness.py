@@ -26,7 +26,8 @@ from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn.graph_checks import Graphs, attributes, list_graphs
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.split import SplitModel
-from rcexplainer.method.explaining_ import FittedExplainer, Search
+from rcexplainer.method.fitted_explainer import FittedExplainer
+from rcexplainer.method.results import Search
 from rcexplainer.metrics.direction import BETTER, Better
 from rcexplainer.metrics.motif import auc
 from rcexplainer.metrics.perturbation import Protocol, check_noise, feature_rows, perturb

@@ -13,7 +13,8 @@ import torch
 from torch_geometric.data import Data
 
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.method.explaining_ import FittedExplainer, Search
+from rcexplainer.method.fitted_explainer import FittedExplainer
+from rcexplainer.method.results import Search
 from rcexplainer.metrics.direction import BETTER, Better
 
 

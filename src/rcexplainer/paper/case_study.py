@@ -24,9 +24,8 @@ from torch import Tensor
 from rcexplainer.benchmark.accuracy import versions
 from rcexplainer.benchmark.networks import each_seed, trained_gnn
 from rcexplainer.datasets import GraphDataset
-from rcexplainer.explainer import RCExplainer
+from rcexplainer.explainer import FittedRCExplainer, RCExplainer
 from rcexplainer.explanation import Explanation
-from rcexplainer.fit.fitted_ import FittedRCExplainer
 from rcexplainer.gnn import delete_edges
 from rcexplainer.gnn.instances import Instances, single_effects
 from rcexplainer.metrics.motif import auc

@@ -15,7 +15,7 @@ from rcexplainer.benchmark.results import OURS, column
 from rcexplainer.metrics.fidelity import SPARSITIES as MEASURED
 from rcexplainer.paper.cells import Found, Panel, Result, Settings, done_groups
 from rcexplainer.paper.motif_networks import how_many, using_motif
-from rcexplainer.viz.curves import (
+from rcexplainer.viz.charts import (
     BOLD,
     ORDERED,
     PENS,

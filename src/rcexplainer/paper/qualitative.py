@@ -25,7 +25,7 @@ from rcexplainer.gnn import delete_edges
 from rcexplainer.metrics.motif import motif_edges
 from rcexplainer.paper.figures import Drawn
 from rcexplainer.paper.tables import Cell, Column, Found, Settings, Table
-from rcexplainer.viz.grids import Shown, explanation_grid
+from rcexplainer.viz.method_grid import Shown, explanation_grid
 
 WHOLE = 60  # nodes of an instance that is drawn whole
 PART = 24  # nodes of what is drawn of a larger one, if the motif and the chosen edges do not need more

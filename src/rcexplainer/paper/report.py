@@ -5,8 +5,9 @@ them. It reads the folder and runs nothing.
 """
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ class Kept:
     plans: tuple[Plan, ...]
     documents: Mapping[Job, dict[str, Any]]  # whole files, with where their result comes from
     broken: tuple[Path, ...]  # files that are there but cannot be read
+    prefix: str = ""  # of links to files in the folder, for a page that is written elsewhere
 
     @property
     def results(self) -> dict[Job, dict[str, Any]]:
@@ -70,11 +72,24 @@ class Report:
         }
 
 
-def write_report(folder: Path) -> Report:
-    """The page of a folder that `reproduce` wrote."""
+def write_report(folder: Path, out: Path | None = None) -> Report:
+    """Write the page of a folder of results.
+
+    Args:
+        folder: A folder that `reproduce` wrote.
+        out: The file; by default `report.html` in the folder.
+
+    Returns:
+        The page, the verdicts, and files that could not be read.
+
+    Raises:
+        RCExplainerError: The folder is not there, or holds no results.
+    """
     kept = read(folder)
+    if out is not None and out.resolve().parent != folder.resolve():
+        kept = replace(kept, prefix=Path(os.path.relpath(folder.resolve(), out.resolve().parent)).as_posix() + "/")
     judged = tuple(one for planned in kept.plans for one in verdicts(planned, kept.results))
-    page = write_whole(folder / NAME, markup.page(TITLE, _body(kept, judged)).encode())
+    page = write_whole(out or folder / NAME, markup.page(TITLE, _body(kept, judged)).encode())
     return Report(page, kept.profile, judged, kept.broken)
 
 
@@ -157,7 +172,7 @@ def _section(
     yield from (tag("p", markup.prose(one)) for one in notes)
     if judged:
         yield _verdicts(judged)
-    yield from _pictures(kept.folder, captions)
+    yield from _pictures(kept, captions)
     yield from map(markup.table, tables(planned, kept.results))
     if done:
         yield _files(kept, done)
@@ -167,12 +182,12 @@ def _where(place: str) -> str:
     return "Not in the paper, but ours" if place == "ours" else f"In the paper: {place}"
 
 
-def _pictures(folder: Path, captions: Mapping[str, str]) -> Iterator[str]:
+def _pictures(kept: Kept, captions: Mapping[str, str]) -> Iterator[str]:
     for name, caption in captions.items():
         files = [f"{FOLDER}/{name}.{kind}" for kind in ("svg", "png")]
-        if (folder / files[0]).is_file():
-            there = [path for path in files if (folder / path).is_file()]
-            yield markup.picture((folder / files[0]).read_bytes(), caption, there)
+        if (kept.folder / files[0]).is_file():
+            there = [kept.prefix + path for path in files if (kept.folder / path).is_file()]
+            yield markup.picture((kept.folder / files[0]).read_bytes(), caption, there)
 
 
 def _files(kept: Kept, jobs: Sequence[Job]) -> str:
@@ -181,7 +196,7 @@ def _files(kept: Kept, jobs: Sequence[Job]) -> str:
     rows = []
     for job in jobs:
         document = kept.documents[job]
-        path = store.path(job).relative_to(kept.folder).as_posix()
+        path = kept.prefix + store.path(job).relative_to(kept.folder).as_posix()
         about = document.get("about", {})
         cells = (job.inputs.get("seed", ""), document.get("seconds", ""), about.get("commit") or "–")
         rows.append(("", [link(path, job.label), *map(text, cells), text(about.get("machine", ""))]))

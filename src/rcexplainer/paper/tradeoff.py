@@ -19,7 +19,7 @@ from rcexplainer.benchmark.results import HEADLINE_SPARSITIES as SPARSITIES
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.explanation import Explanation
-from rcexplainer.method.explaining_ import FittedExplainer
+from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.metrics import fidelity, robustness
 
 WITHIN = 0.02

@@ -28,12 +28,15 @@ from rcexplainer.core.mask_net import EdgeMaskNet
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.training import Epoch
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.fit.data import Known, Seen
-from rcexplainer.fit.step import Taught
-from rcexplainer.fit.train import find_regions, make_objective, new_training
+from rcexplainer.fit.data import InstanceSet, Predictions
+from rcexplainer.fit.objective import make_objective
+from rcexplainer.fit.step import TrainingSet
+from rcexplainer.fit.teacher import teach
+from rcexplainer.fit.train import find_boundaries, find_regions, new_training
 from rcexplainer.paper.figures import Drawn
 from rcexplainer.paper.tables import Cell, Column, Found, Settings, Table
-from rcexplainer.viz.plane import training_page
+from rcexplainer.saving.checkpoint import FitFile
+from rcexplainer.viz.training_page import training_page
 
 POINTS = 150  # training graphs of each class that are drawn
 DIGITS = 4
@@ -90,13 +93,13 @@ class Look:
     left: Tensor  # [n, d]
 
 
-def look(net: EdgeMaskNet, held: Taught, epoch: int) -> Look:
+def look(net: EdgeMaskNet, held: TrainingSet, epoch: int) -> Look:
     mask = held.logits(net)[0].sigmoid()
-    return Look(epoch, mask, weighed(held.known, mask), weighed(held.known, 1 - mask))
+    return Look(epoch, mask, weighed(held.data, mask), weighed(held.data, 1 - mask))
 
 
 @torch.no_grad()
-def weighed(known: Known, mask: Tensor) -> Tensor:
+def weighed(known: InstanceSet, mask: Tensor) -> Tensor:
     """[n, d] the embeddings of the instances with a weight for every unit [units]."""
     instances, parts = known.instances, []
     for ids in instances.chunks(instances.everything):
@@ -108,7 +111,7 @@ def weighed(known: Known, mask: Tensor) -> Tensor:
 
 
 def watched(
-    training: Taught, held: Taught, watch: Taught, generator: torch.Generator, seed: int
+    training: TrainingSet, held: TrainingSet, watch: TrainingSet, generator: torch.Generator, seed: int
 ) -> Iterator[tuple[Look, Epoch | None]]:
     """Train a network as `fit` does, and look at it before, and after every epoch."""
     objective = make_objective(training.config)
@@ -119,10 +122,9 @@ def watched(
         yield look(run.net, watch, epoch.number + 1), epoch
 
 
-def taught(known: Known, regions: Regions, config: RCConfig) -> Taught:
+def taught(known: InstanceSet, regions: Regions, config: RCConfig) -> TrainingSet:
     """As `fit` teaches them; the paper's losses need no search."""
-    searched = config.weight_order or config.weight_effect
-    return Taught.of(known, known.teach(regions, config, False) if searched else known.nothing(), regions, config)
+    return TrainingSet.of(known, teach(known, regions, config, FitFile(None, {}), "search"), regions, config)
 
 
 def training_run(case: Case, config: RCConfig, shown: Sequence[int]) -> dict[str, Any]:
@@ -131,8 +133,8 @@ def training_run(case: Case, config: RCConfig, shown: Sequence[int]) -> dict[str
         raise RCExplainerError(f"the training diagram is of a graph set: {case.data.name} is a {case.data.task} set")
     split, seed = case.split, case.seed
     with split.scope:
-        seen, held, tested = (Known.about(split, case.data.subset(part)) for part in ("train", "val", "test"))
-        regions = find_regions(split, seen, config, seed)
+        seen, held, tested = (InstanceSet.of(split, case.data.subset(part)) for part in ("train", "val", "test"))
+        regions = find_regions(find_boundaries(split, seen, config, seed), seen, config)
         generator = torch.Generator().manual_seed(seed)
         limit = torch.randperm(len(seen), generator=generator)[: config.teacher_limit].sort().values
         training, validation, watch = (taught(part, regions, config) for part in (seen.some(limit), held, tested))
@@ -144,7 +146,7 @@ def training_run(case: Case, config: RCConfig, shown: Sequence[int]) -> dict[str
     return {
         "classes": list(case.data.class_names),
         "accuracy": case.accuracy,
-        "graphs": {"training": len(training.known), "held out": len(tested)},
+        "graphs": {"training": len(training.data), "held out": len(tested)},
         "plane": {"normals": plane.normals, "spread": plane.spread},
         "points": _points(plane, seen),
         "regions": [
@@ -163,7 +165,7 @@ def training_run(case: Case, config: RCConfig, shown: Sequence[int]) -> dict[str
     }
 
 
-def _first_of_each(known: Known) -> list[int]:
+def _first_of_each(known: InstanceSet) -> list[int]:
     """The first graph of every class that is rightly predicted: nobody has chosen it."""
     first: dict[int, int] = {}
     for place, (graph, label) in enumerate(zip(known.instances.graphs, known.label.tolist(), strict=True)):
@@ -172,19 +174,19 @@ def _first_of_each(known: Known) -> list[int]:
     return [first[label] for label in sorted(first)]
 
 
-def _points(plane: Plane, seen: Seen) -> dict[str, Any]:
+def _points(plane: Plane, seen: Predictions) -> dict[str, Any]:
     """The first training graphs of every class."""
     places = torch.cat([(seen.label == label).nonzero().flatten()[:POINTS] for label in seen.label.unique()])
     return {"place": [_rounded(one) for one in plane(seen.embedding[places])], "class": seen.label[places].tolist()}
 
 
-def _epoch_row(one: Look, held: Taught) -> dict[str, Any]:
+def _epoch_row(one: Look, held: TrainingSet) -> dict[str, Any]:
     """Of all held-out graphs: the shares on the right sides, the mean sum of a mask, the share that is undecided."""
     return {
         "epoch": one.epoch,
         "kept_inside": float(held.regions.contains(one.kept, held.region).float().mean()),
         "left_outside": float((~held.regions.contains(one.left, held.region)).float().mean()),
-        "size": float(one.mask.sum() / len(held.known)),
+        "size": float(one.mask.sum() / len(held.data)),
         "undecided": float(((one.mask > 0.1) & (one.mask < 0.9)).float().mean()),
     }
 
@@ -193,10 +195,10 @@ def _terms(epoch: Epoch | None) -> dict[str, Any]:
     return {"terms": None, "val": None} if epoch is None else {"terms": epoch.terms, "val": epoch.val}
 
 
-def _example(place: int, looks: Sequence[Look], held: Taught, plane: Plane, shown: set[int]) -> dict[str, Any]:
+def _example(place: int, looks: Sequence[Look], held: TrainingSet, plane: Plane, shown: set[int]) -> dict[str, Any]:
     """One graph with its way through the plane, and its masks at some of the epochs."""
-    graph, units = held.known.instances.graphs[place], held.known.instances.units
-    batch, own = held.known.instances[torch.tensor([place])]
+    graph, units = held.data.instances.graphs[place], held.data.instances.units
+    batch, own = held.data.instances[torch.tensor([place])]
     rows = slice(int(units.ptr[place]), int(units.ptr[place + 1]))
     kind = torch.full((len(own),), -1)
     if "edge_motif_id" in graph:
@@ -208,11 +210,11 @@ def _example(place: int, looks: Sequence[Look], held: Taught, plane: Plane, show
         return {"place": _rounded(plane(here)[0]), "inside": bool(held.regions.contains(here, region))}
 
     return {
-        "class": int(held.known.label[place]),
+        "class": int(held.data.label[place]),
         "nodes": int(graph.num_nodes or 0),
         "edges": own.pair.t().tolist(),
         "motif": kind.tolist(),
-        "whole": where(held.known.embedding),
+        "whole": where(held.data.embedding),
         "kept": [where(one.kept) for one in looks],
         "left": [where(one.left) for one in looks],
         "masks": [{"epoch": one.epoch, "mask": _rounded(one.mask[rows])} for one in looks if one.epoch in shown],

@@ -1,8 +1,8 @@
-"""How far a model looks: the smallest k for which it says the same of a node, or a pair of nodes, in its k-hop
-computation graph as in the whole graph.
+"""The receptive field of a model: the smallest k for which it gives the same output for a node, or a pair of nodes, in
+its k-hop computation graph as in the whole graph.
 
 Measured on real nodes, not counted in modules: one layer may pass messages ten times (APPNP), or read the degrees of
-nodes that lie one hop farther out (GCN's normalisation).
+nodes one hop farther out (GCN's normalisation).
 """
 
 import logging
@@ -14,7 +14,7 @@ from torch_geometric.data import Data
 from rcexplainer.errors import GraphError
 from rcexplainer.gnn.split import SplitModel
 from rcexplainer.gnn.trial import SAME
-from rcexplainer.tasks.computation_graph import Questions
+from rcexplainer.tasks.computation_graph import ComputationGraphs
 
 log = logging.getLogger(__name__)
 
@@ -23,42 +23,61 @@ FARTHEST = 32
 
 
 @torch.no_grad()
-def receptive_hops(split: SplitModel, graph: Data, roots: Tensor, wanted: Tensor, given: int | None = None) -> int:
-    """Measure k on a few nodes, or pairs of nodes, of which the model says `wanted` in the whole graph; an error if it
-    looks farther than any computation graph here, or than the k that is `given`."""
+def receptive_hops(split: SplitModel, graph: Data, roots: Tensor, output: Tensor, given: int | None = None) -> int:
+    """Measure the receptive field on a few nodes or pairs of nodes.
+
+    Args:
+        split: The model.
+        graph: The whole graph.
+        roots: Nodes [n] or pairs of nodes [n, 2].
+        output: What the model returns for them in the whole graph, [n, C].
+        given: A number of hops to check instead of measuring it.
+
+    Returns:
+        The number of hops.
+
+    Raises:
+        GraphError: The receptive field exceeds `given`, or every computation graph that was tried.
+    """
     for hops in range(1, FARTHEST + 1) if given is None else (given,):
-        asked = [one.instance for one in Questions(graph, hops)(roots)]
-        worst = float(apart(_run(split, asked), wanted).max())
+        graphs = [one.computation for one in ComputationGraphs(graph, hops)(roots)]
+        worst = float(relative_gap(_run(split, graphs), output).max())
         if worst <= SAME:
-            log.info("the model looks %d hops far", hops)
+            log.info("the receptive field of the model is %d hops", hops)
             return hops
-    off = f"in its {hops}-hop computation graph the model says something else of an instance than in the whole graph"
+    off = (
+        f"the model answers differently in a {hops}-hop computation graph than in the whole graph (off by {worst:.2g})"
+    )
     if given is not None:
-        raise GraphError(f"{off} (off by {worst:.2g}): it looks farther; give more hops, or none to have them measured")
+        raise GraphError(f"{off}: its receptive field is larger; give more hops, or none to have them measured")
     raise GraphError(
-        f"{off} (off by {worst:.2g}): it reads the whole graph (a normalisation or pooling over all nodes, say), "
-        f"answers differently every time, or passes messages more than {FARTHEST} times: then give hops=…"
+        f"{off}: it reads the whole graph (a normalisation or pooling over all nodes, say), answers differently every "
+        f"time, or passes messages more than {FARTHEST} times: then give hops=…"
     )
 
 
-def _run(split: SplitModel, asked: list[Data]) -> Tensor:
+def _run(split: SplitModel, graphs: list[Data]) -> Tensor:
     try:
-        return split.run(asked).output
+        return split.run(graphs).output
     except (IndexError, RuntimeError) as error:
         raise GraphError(
-            f"the model runs on the whole graph but not on a part of it: {error}. A table with a row for each node "
-            "does not fit a part: let the model look its rows up by an attribute of the nodes, such as "
+            f"the model runs on the whole graph but not on a part of it: {error}. An embedding table with a row for "
+            "each node does not fit a part: let the model look its rows up by a node attribute such as "
             "n_id=torch.arange(num_nodes)"
         ) from error
 
 
-def apart(found: Tensor, wanted: Tensor) -> Tensor:
-    """[n] how far the rows of two outputs [n, C] are apart, relative to the size of what is wanted."""
+def relative_gap(found: Tensor, wanted: Tensor) -> Tensor:
+    """[n] the largest difference of each row of two outputs [n, C], relative to the largest value wanted."""
     return (found - wanted).abs().flatten(1).amax(1) / wanted.abs().max().clamp_min(1e-6)
 
 
 def probe_nodes(graph: Data) -> Tensor:
-    """A few nodes that have edges, from the smallest degree to the largest."""
+    """A few nodes with edges, from the smallest degree to the largest.
+
+    Raises:
+        GraphError: The graph has no edges.
+    """
     nodes = int(graph.num_nodes or 0)
     degree = torch.bincount(graph.edge_index[1], minlength=nodes)
     order = degree.argsort(stable=True)

@@ -1,0 +1,132 @@
+"""The mask network on real batches: made for a model, its logits per unit, its scores, and ensembles of networks."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import logsigmoid
+from torch_geometric.data import Data
+
+from rcexplainer.config import RCConfig
+from rcexplainer.core.calibration import Calibration
+from rcexplainer.core.connectivity import connected
+from rcexplainer.core.mask_net import ConcatGate, EdgeMaskNet, FactorisedGate, Mean, NeighbourGate
+from rcexplainer.core.plackett_luce import log_softmax
+from rcexplainer.core.units import Units
+from rcexplainer.gnn.instances import Instances, node_inputs
+from rcexplainer.gnn.split import Pass
+
+HIDDEN = 64  # width of the hidden layer; the paper: 64
+NETWORKS: dict[str, Callable[..., nn.Module]] = {
+    "neighbours": NeighbourGate,
+    "factorised": FactorisedGate,
+    "concat": ConcatGate,
+}
+
+
+def learns_ranking(config: RCConfig) -> bool:
+    """Whether only the order of an instance's units is learnt: budget gates have no level of their own."""
+    return config.gate == "budget"
+
+
+def class_pair(label: Tensor, target: Tensor, num_classes: int, conditioned: bool) -> Tensor:
+    """[n] the number of the pair (predicted class, target class), the output row of the mask network.
+
+    Args:
+        label: Predicted classes [n].
+        target: Target classes [n]; the predicted class stands for any other.
+        num_classes: C.
+        conditioned: Whether the network has a row for each pair; if not, it has one for each predicted class.
+    """
+    return label * num_classes + target if conditioned else label
+
+
+def num_class_pairs(num_classes: int, conditioned: bool) -> int:
+    """How many output rows the mask network has."""
+    return num_classes**2 if conditioned else num_classes
+
+
+def make_gate(node_width: int, instance_width: int, rows: int, config: RCConfig, hidden: int = HIDDEN) -> nn.Module:
+    """A new gate for inputs of these widths, with `rows` output rows."""
+    return NETWORKS[config.network](node_width, instance_width, rows, hidden)
+
+
+def make_net(nodes: Tensor, embedding: Tensor, rows: int, config: RCConfig) -> EdgeMaskNet:
+    """A new mask network.
+
+    Args:
+        nodes: Inputs of some nodes, [k, D], on which the network is standardised.
+        embedding: Embeddings of some instances, [n, d], likewise.
+        rows: Number of output rows.
+        config: The settings.
+    """
+    widths = nodes.size(1), embedding.size(1)
+    net = EdgeMaskNet(make_gate(*widths, rows, config), *widths).to(embedding.device, embedding.dtype)
+    if config.network != "concat":  # the paper's own form reads the embeddings as they are
+        net.standardise(nodes, embedding)
+    return net
+
+
+def unit_logits(net: EdgeMaskNet, done: Pass, batch: Data, units: Units, row: Tensor, config: RCConfig) -> Tensor:
+    """f_θ of every unit, from one run of the GNN over a batch.
+
+    A ranking has no level of its own; a softmax over the units of an instance makes instances comparable.
+    """
+    logits = net(node_inputs(done, batch, config.inputs), done.embedding, row, units.pair, units.owner)
+    return log_softmax(logits, units.owner, len(row)) if learns_ranking(config) else logits
+
+
+def connected_logits(net: EdgeMaskNet, done: Pass, batch: Data, units: Units, row: Tensor, config: RCConfig) -> Tensor:
+    """The same as shown in explanations: with `connected`, edges not connected to the explained node rank last.
+
+    Masks are trained without it: whether the edge at the end of a path helps is learnt before the path is there.
+    """
+    logits = unit_logits(net, done, batch, units, row, config)
+    roots = batch.get("root_index", batch.get("edge_label_index"))
+    if not config.connected or roots is None:
+        return logits
+    rounds = batch.hop_code.size(1) - 1  # at least as many as messages are passed
+    return connected(logits, units.pair, roots.flatten(), int(batch.num_nodes or 0), rounds)
+
+
+def mean_share(logits: Tensor, owner: Tensor, num_instances: int) -> Tensor:
+    """The logarithm of the mean share of several networks [k, units], up to a constant."""
+    return torch.stack([log_softmax(own, owner, num_instances) for own in logits]).logsumexp(0)
+
+
+def mean_mask(logits: Tensor, owner: Tensor, num_instances: int) -> Tensor:
+    """The logit of the mean of σ(f). Not by way of the mean itself: near 0 and 1 all edges would tie."""
+    return logsigmoid(logits).logsumexp(0) - logsigmoid(-logits).logsumexp(0)
+
+
+def mean_logits(config: RCConfig) -> Mean:
+    """How the logits of an ensemble are averaged."""
+    return mean_share if learns_ranking(config) else mean_mask
+
+
+@dataclass(frozen=True, eq=False)
+class MaskScores:
+    """The scores of the mask network: one forward pass of the GNN, then f_θ, then the calibration."""
+
+    net: EdgeMaskNet
+    calibration: Calibration
+    config: RCConfig
+    targets: tuple[int | None, ...] = (None,)  # classes the network was trained to lead to
+
+    @property
+    def conditioned(self) -> bool:
+        """Whether the network has an output row for each pair of predicted and target class."""
+        return self.targets != (None,)
+
+    @torch.no_grad()
+    def __call__(self, instances: Instances, labels: Tensor, target: int | None = None) -> Tensor:
+        """[units] scores; towards a class it was not trained for, those of leading to any other."""
+        known = target if target in self.targets else None
+        towards = labels if known is None else torch.full_like(labels, known)
+        row = class_pair(labels, towards, instances.split.num_classes, self.conditioned)
+        parts: list[Tensor] = []
+        for ids in instances.chunks(instances.everything):
+            batch, units = instances[ids]
+            parts.append(connected_logits(self.net, instances.split.run(batch), batch, units, row[ids], self.config))
+        return self.calibration(torch.cat(parts), row[instances.units.owner])

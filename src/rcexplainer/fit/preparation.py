@@ -1,0 +1,126 @@
+"""Before anything is learnt: the model split, its receptive field measured, the instances to learn from made."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+from torch_geometric.data import Data
+
+from rcexplainer.errors import RCExplainerError
+from rcexplainer.fit.data import InstanceSet, Predictions, hold_out
+from rcexplainer.gnn.forward import Forward, TaskName
+from rcexplainer.gnn.graph_checks import GraphKind, Graphs, check_graph
+from rcexplainer.gnn.outputs import OutputKind
+from rcexplainer.gnn.split import SplitModel, split_model
+from rcexplainer.method.base import graphs_on, on_device
+from rcexplainer.saving.checkpoint import digest
+from rcexplainer.saving.fingerprint import fingerprint
+from rcexplainer.tasks import TASKS
+from rcexplainer.tasks.index import Index
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class FitInput:
+    """The split model, and the graphs of training, validation and background instances."""
+
+    split: SplitModel
+    hops: int
+    device: torch.device | None
+    training: list[Data]
+    validation: list[Data] | None  # None: a tenth of the training instances
+    background: list[Data]  # the same list as `training` where the regions come from those
+
+    def description(self, settings: dict[str, Any], seed: int, forward: Forward | None) -> dict[str, Any]:
+        """What tells this fit from another: a checkpoint of a different one is refused."""
+        split = self.split
+        return {
+            "settings": settings,
+            "seed": seed,
+            "model": fingerprint(split.model),
+            "split": [split.task, split.head_name, split.output, self.hops, getattr(forward, "__qualname__", None)],
+            "graphs": [digest(some) for some in (self.training, self.validation or [], self.background)],
+        }
+
+    def observed(self, limit: int, generator: torch.Generator) -> tuple[Predictions, InstanceSet, InstanceSet]:
+        """One forward pass over all instances: background, training and validation.
+
+        Args:
+            limit: Training instances, and validation instances, at most; regions still come from all of them.
+            generator: Draws what is held out and what is left out.
+        """
+        training = InstanceSet.of(self.split, self.training)
+        same = self.background is self.training
+        background = training if same else Predictions.of(self.split, self.background)
+        if self.validation is None:
+            training, validation = (training.some(ids) for ids in hold_out(training.label, generator))
+        else:
+            validation = InstanceSet.of(self.split, self.validation)
+        if len(training) > limit:
+            log.warning("a random %d of %d instances are used for training (teacher_limit)", limit, len(training))
+        training = training.sample(limit, generator)
+        if len(validation) > limit:
+            log.warning("a random %d of %d instances are used for validation (teacher_limit)", limit, len(validation))
+            validation = validation.sample(limit, generator)
+        return background, training, validation
+
+
+def prepare(
+    model: nn.Module,
+    graphs: Graphs,
+    *,
+    task: TaskName,
+    index: Index | None,
+    val: Graphs | Index | None,
+    background: Graphs | None,
+    head: str | nn.Module | None,
+    forward: Forward | None,
+    output: OutputKind | None,
+    class_names: Sequence[str] | None,
+    hops: int | None,
+    limit: int,
+    seed: int,
+    device: torch.device | str | None,
+) -> FitInput:
+    """Check everything that `RCExplainer.fit` was given, split the model, and make the instances.
+
+    Raises:
+        SplitError: The model cannot be explained.
+        GraphError: The graphs, or the index, cannot be used.
+        RCExplainerError: The class names do not fit the model.
+    """
+    model, head, place = on_device(model, head, device)
+    everything, kind = graphs_on(graphs, place), TASKS[task]
+    around = everything if background is None else graphs_on(background, place)
+    trials = kind.trial_graphs(everything, index)
+    split = split_model(model, trials, head, forward, task, output)
+    if class_names and len(class_names) != split.num_classes:
+        raise RCExplainerError(
+            f"{len(class_names)} class_names were given for a model with {split.num_classes} classes"
+        )
+    check_like(everything, around, "background")
+    far = kind.hops(split, trials, hops)
+    # A tenth may be held out for validation, so a ninth more is made.
+    chosen = kind.sample(everything, index, limit + limit // 9, seed)
+    training = kind.training_graphs(everything, chosen, far)
+    validation: list[Data] | None = None
+    if val is not None and task == "graph":
+        validation = graphs_on(val, place)
+        check_like(everything, validation, "val")
+    elif val is not None:
+        chosen = kind.sample(everything, val, limit, seed)  # type: ignore[arg-type]
+        validation = kind.training_graphs(everything, chosen, far)
+    around = kind.background(around, index if background is None else None, seed)
+    return FitInput(split, far, place, training, validation, around)
+
+
+def check_like(graphs: list[Data], others: list[Data], name: str) -> None:
+    """Refuse other graphs that are malformed, or of another kind than the first ones."""
+    kind = GraphKind.of(graphs[0])
+    for position, graph in enumerate(others if others is not graphs else []):
+        check_graph(graph, f"{name} graph {position}")
+        kind.check(graph, f"{name} graph {position}", "the others")

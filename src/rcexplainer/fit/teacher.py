@@ -1,0 +1,123 @@
+"""A search as teacher: the order in which greedy deletion leaves the region, and the effect of each unit alone."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from tqdm.auto import tqdm
+
+from rcexplainer.config import RCConfig
+from rcexplainer.core.regions import Regions
+from rcexplainer.core.search import greedy, prefer
+from rcexplainer.core.segments import ranks, split_by_cost
+from rcexplainer.fit.data import InstanceSet
+from rcexplainer.gnn.instances import Instances, single_effects
+from rcexplainer.gnn.split import Pass
+from rcexplainer.saving.checkpoint import FitFile
+
+SEARCH_PAIRS = 1 << 20  # all single deletions of a graph are run at once: the square of its units is what that costs
+DEPTH = 0.3  # how far the search deletes, as a share of the units
+STEPS = 32  # and how many units at most
+CANDIDATES = 64  # units among which it chooses: those with the largest effect when deleted alone
+TOLERANCE = 0.01  # outside the region, units this close in probability are ordered by their effect alone
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """What a search found out about some instances."""
+
+    order: Tensor  # π [n, K] positions within each instance in the order of deletion, −1 after the last one
+    effect: Tensor  # e [units] the effect of deleting this unit alone
+
+    @classmethod
+    def none(cls, data: InstanceSet) -> "Lessons":
+        """No search was made."""
+        units = data.instances.units
+        return cls(units.owner.new_empty(len(data), 0), data.embedding.new_zeros(len(units)))
+
+    @classmethod
+    def joined(cls, parts: Sequence["Lessons"]) -> "Lessons":
+        """The lessons of several sets, one after the other."""
+        width = max(part.order.size(1) for part in parts)
+        orders = [nn.functional.pad(part.order, (0, width - part.order.size(1)), value=-1) for part in parts]
+        return cls(torch.cat(orders), torch.cat([part.effect for part in parts]))
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Where a search leads: `distance(what `read` takes from the model, positions)` is the distance to it, [n],
+    negative beyond."""
+
+    read: Callable[[Pass], Tensor]
+    distance: Callable[[Tensor, Tensor], Tensor]
+
+
+def out_of_region(data: InstanceSet, regions: Regions) -> Goal:
+    """Across the nearest boundary of the instance's region."""
+    region = regions.assign(data.embedding, data.label)
+    return Goal(lambda done: done.embedding, lambda left, ids: regions.distances(left, region[ids]).amin(1))
+
+
+def out_of_class(data: InstanceSet, regions: Regions) -> Goal:
+    """To where another class, or the target, has the larger logit; boundaries play no part."""
+    split = data.instances.split
+    return Goal(
+        lambda done: split.log_probs(done.output),
+        lambda left, ids: margin(left, data.label[ids], data.target[ids]),
+    )
+
+
+GOALS: dict[str, Callable[[InstanceSet, Regions], Goal]] = {"region": out_of_region, "margin": out_of_class}
+
+
+def margin(log_probs: Tensor, label: Tensor, target: Tensor) -> Tensor:
+    """[n] the logit of the label minus the target's; a target equal to the label stands for the best other class.
+
+    Logits differ as log-probabilities [n, C] do.
+    """
+    own = log_probs.gather(1, label[:, None]).squeeze(1)
+    best = log_probs.scatter(1, label[:, None], -torch.inf).amax(1)
+    asked = log_probs.gather(1, target[:, None]).squeeze(1)
+    return own - torch.where(target == label, best, asked)
+
+
+def teach(
+    data: InstanceSet, regions: Regions, config: RCConfig, file: FitFile, name: str, progress: bool = False
+) -> Lessons:
+    """What a search teaches about these instances, if the settings use it; taken from the checkpoint where it is there.
+
+    Args:
+        data: The instances.
+        regions: Their decision regions.
+        config: The settings.
+        file: The checkpoint of the fit.
+        name: Under which the lessons are kept there.
+        progress: Whether to show a progress bar.
+    """
+    if not (config.weight_order or config.weight_effect):
+        return Lessons.none(data)
+    if (before := file.get(name)) is not None:
+        return Lessons(**{key: value.to(data.label.device) for key, value in before[0].items()})
+    lessons = search(data, GOALS[config.teacher](data, regions), progress)
+    file.put(name, {"order": lessons.order, "effect": lessons.effect})
+    return lessons
+
+
+def search(data: InstanceSet, goal: Goal, progress: bool = False, tolerance: float = TOLERANCE) -> Lessons:
+    """Greedy deletion towards the goal, batched over instances."""
+    lessons: list[Lessons] = []
+    pieces = split_by_cost(data.instances.everything, data.instances.units.counts**2, SEARCH_PAIRS)
+    for ids in tqdm(pieces, desc="search", unit="batch", disable=not progress):
+        part = data.instances.some(ids)
+        ptr, owner = part.units.ptr, part.units.owner
+
+        def distance(copies: Tensor, removed: Tensor, ids: Tensor = ids, part: Instances = part) -> Tensor:
+            return goal.distance(part.without(copies, removed, goal.read), ids[copies])
+
+        effect = single_effects(part, data.label[ids], data.target[ids])
+        steps = (part.units.counts * DEPTH).ceil().long().clamp_max(STEPS)
+        allowed = ranks(effect, owner, ptr) < CANDIDATES
+        found = greedy(ptr, distance, allowed, steps, choose=prefer(effect, tolerance)).units
+        lessons.append(Lessons(torch.where(found < 0, -1, found - ptr[:-1, None]), effect))
+    return Lessons.joined(lessons)

@@ -1,0 +1,142 @@
+"""Using a model without leaving a trace on it: a scope that puts everything back, and hooks that listen.
+
+Untouched         inside, the model is in evaluation mode; afterwards it is as it was found, also after an error
+capture_outputs   what some modules return
+capture_input     what one module is given
+replace_input     one module is given something else
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import copy
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.parameter import UninitializedParameter
+
+from rcexplainer.errors import SplitError
+
+
+class Untouched:
+    """A scope in which a model may be used and after which it is as it was found.
+
+    Inside: evaluation mode, parameters without gradients, no cached adjacency. Afterwards attributes, hooks,
+    buffers, flags and caches of every submodule are put back, also when something raises. Scopes may be nested;
+    the outermost one does the work.
+    """
+
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self._before: list[_Snapshot] = []
+        self._depth = 0
+
+    def __enter__(self) -> None:
+        self._depth += 1
+        if self._depth > 1:
+            return
+        try:
+            self._before = [_Snapshot(module) for module in self.model.modules()]
+            self.model.eval()
+            for module in self.model.modules():
+                _forget_cache(module)
+            for parameter in self.model.parameters():
+                parameter.requires_grad_(False)
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        if self._depth:
+            return
+        for snapshot in self._before:
+            snapshot.restore()
+        self._before = []
+
+
+class _Snapshot:
+    """A module's `__dict__`, with the containers in it (hooks, parameters, …) one level deep, and its tensors."""
+
+    def __init__(self, module: nn.Module) -> None:
+        if any(isinstance(parameter, UninitializedParameter) for parameter in module.parameters(recurse=False)):
+            raise SplitError(f"{type(module).__name__} is lazy and has no weights yet: run the model on a batch first")
+        self.module = module
+        self.attributes = dict(module.__dict__)
+        values = list(self.attributes.values())
+        self.containers = [(value, copy(value)) for value in values if isinstance(value, dict | list | set)]
+        tensors = [*module.buffers(recurse=False), *(value for value in values if isinstance(value, Tensor))]
+        self.tensors = [(tensor, tensor._version, tensor.detach().clone()) for tensor in tensors]
+        self.gradients = [(parameter, parameter.requires_grad) for parameter in module.parameters(recurse=False)]
+
+    def restore(self) -> None:
+        self.module.__dict__.clear()
+        self.module.__dict__.update(self.attributes)
+        for container, content in self.containers:
+            container.clear()
+            if isinstance(container, list):
+                container.extend(content)
+            else:
+                container.update(content)
+        for tensor, version, values in self.tensors:
+            if tensor._version != version:
+                with torch.no_grad():
+                    tensor.copy_(values)
+        for parameter, flag in self.gradients:
+            parameter.requires_grad_(flag)
+
+
+def _forget_cache(module: nn.Module) -> None:
+    """`GCNConv(cached=True)` and its like would go on using the edges of the first graph they saw."""
+    if getattr(module, "cached", False) is not True:
+        return
+    module.__dict__["cached"] = False
+    for name in [name for name in module.__dict__ if name.startswith("_cached_")]:
+        module.__dict__[name] = None
+
+
+@contextmanager
+def capture_outputs(modules: list[nn.Module]) -> Iterator[list[Tensor]]:
+    """Inside: what the modules return is put on the list, in the order of their calls."""
+    seen: list[Tensor] = []
+
+    def hook(_: nn.Module, __: object, output: Any) -> None:
+        seen.append(output[0] if isinstance(output, tuple) else output)
+
+    handles = [module.register_forward_hook(hook) for module in modules]
+    try:
+        yield seen
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+@contextmanager
+def capture_input(module: nn.Module) -> Iterator[list[Tensor]]:
+    """Inside: the first argument of every call of `module` is put on the list."""
+    seen: list[Tensor] = []
+
+    def hook(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        seen.append(next(iter([*args, *kwargs.values()])).clone())  # the module may work in place
+
+    handle = module.register_forward_pre_hook(hook, with_kwargs=True)
+    try:
+        yield seen
+    finally:
+        handle.remove()
+
+
+@contextmanager
+def replace_input(module: nn.Module, value: Tensor) -> Iterator[None]:
+    """Inside: `module` is given `value` as its first argument, whatever it is called with."""
+
+    def hook(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        if args:
+            return (value, *args[1:]), kwargs
+        return args, {**kwargs, next(iter(kwargs)): value}
+
+    handle = module.register_forward_pre_hook(hook, with_kwargs=True)
+    try:
+        yield
+    finally:
+        handle.remove()

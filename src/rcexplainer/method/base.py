@@ -1,0 +1,210 @@
+"""What every method is: made with a task, a target class and settings, fitted to a model, then ready to explain.
+
+    fitted = Method(task="node", **settings).fit(model, graph, index=nodes)
+    explanations = fitted.explain(graph, index=nodes)
+
+A method is one function, `scores(instances, labels)`: a number in [0, 1] for every unit that can be deleted. A method
+that has to be trained returns it from `learn`. Checking the input, batching, searching for counterfactuals and
+verifying them is the same for all (`FittedExplainer`).
+"""
+
+import copy
+import warnings
+from collections.abc import Callable, Sequence
+from numbers import Integral
+from typing import Any, get_args
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Data
+
+from rcexplainer.errors import RCExplainerError
+from rcexplainer.gnn.forward import Forward, TaskName
+from rcexplainer.gnn.graph_checks import GraphKind, Graphs, check_graphs, list_graphs
+from rcexplainer.gnn.instances import Instances
+from rcexplainer.gnn.outputs import OutputKind
+from rcexplainer.gnn.split import split_model
+from rcexplainer.gnn.trainer import usable_device
+from rcexplainer.method.fitted_explainer import FittedExplainer
+from rcexplainer.tasks import TASKS
+from rcexplainer.tasks.index import Index
+
+UnitScores = Callable[[Instances, Tensor], Tensor]  # (instances, predicted classes) → [units]
+
+
+class Method:
+    """An explanation method, before it has seen a model.
+
+    Args:
+        task: "graph", "node" or "link".
+        target_class: The class that counterfactuals lead to; None for any class other than the predicted one.
+        hops: How far computation graphs of nodes and links reach; measured if None.
+    """
+
+    def __init__(self, *, task: TaskName = "graph", target_class: int | None = None, hops: int | None = None) -> None:
+        if task not in get_args(TaskName):
+            raise RCExplainerError(f"unknown task {task!r}; it is one of {', '.join(get_args(TaskName))}")
+        if hops is not None and (not isinstance(hops, Integral) or isinstance(hops, bool) or hops < 1):
+            raise RCExplainerError(f"hops must be a whole number ≥ 1, got {hops!r}")
+        self.task: TaskName = task
+        self.target_class = self.checked_target(target_class)
+        self.hops = hops
+
+    def checked_target(self, target_class: Any) -> Any:
+        """The target class as an int.
+
+        Raises:
+            RCExplainerError: It is not a class number.
+        """
+        if target_class is None:
+            return None
+        if not isinstance(target_class, Integral) or isinstance(target_class, bool):
+            raise RCExplainerError(f"target_class must be a class or None, got {target_class!r}")
+        return int(target_class)
+
+    def scores(self, instances: Instances, labels: Tensor) -> Tensor:
+        """One score in [0, 1] per unit of these instances.
+
+        Args:
+            instances: The instances to explain.
+            labels: Their predicted classes, [n].
+        """
+        name = type(self).__name__
+        raise RCExplainerError(f"{name} has no scores before it is trained: use what `fit` returns")
+
+    def learn(self, training: Callable[[], Instances], seed: int, progress: bool) -> UnitScores:
+        """Train, and return the scores of the trained method; by default nothing is learnt.
+
+        Args:
+            training: Makes the instances to train on.
+            seed: Random seed.
+            progress: Whether to show a progress bar.
+        """
+        return self.scores
+
+    def fit(
+        self,
+        model: nn.Module,
+        graphs: Graphs,
+        *,
+        index: Index | None = None,
+        head: str | nn.Module | None = None,
+        forward: Forward | None = None,
+        output: OutputKind | None = None,
+        class_names: Sequence[str] | None = None,
+        seed: int = 0,
+        progress: bool = True,
+        device: torch.device | str | None = None,
+        **moved: Any,
+    ) -> FittedExplainer:
+        """Fit to a model; a method that needs no training returns at once.
+
+        Args:
+            model: The trained GNN; it is left as it was found.
+            graphs: A `Data`, or a list, `Dataset`, `Batch` or `DataLoader` of them; for nodes and links one `Data`.
+            index: The nodes or links to train on.
+            head: The module where φ_fc begins; found if None.
+            forward: `forward(model, batch, edge_weight)` for a model with an unusual call.
+            output: What the model returns; found if None.
+            class_names: Names of the classes.
+            seed: Random seed.
+            progress: Whether to show progress bars.
+            device: Where to compute, with a copy of the model; None: where the model is.
+            **moved: `task` and `hops`, which now belong to the constructor; accepted with a warning until 0.3.
+
+        Returns:
+            The fitted explainer.
+
+        Raises:
+            SplitError: The model cannot be explained.
+            GraphError: The graphs cannot be used.
+        """
+        if moved:
+            return self._moved(moved).fit(
+                model,
+                graphs,
+                index=index,
+                head=head,
+                forward=forward,
+                output=output,
+                class_names=class_names,
+                seed=seed,
+                progress=progress,
+                device=device,
+            )
+        model, head, place = on_device(model, head, device)
+        found, task = graphs_on(graphs, place), TASKS[self.task]
+        check_graphs(found)
+        trials = task.trial_graphs(found, index)
+        split = split_model(model, trials, head, forward, self.task, output)
+        hops = task.hops(split, trials, self.hops)
+        check_target(self.target_class, split.num_classes)
+        with split.scope:
+            scores = self.learn(lambda: Instances(split, task.training_graphs(found, index, hops)), seed, progress)
+        return self.fitted(
+            split=split,
+            scores=Untargeted(scores),
+            kind=GraphKind.of(found[0]),
+            class_names=tuple(class_names or ()),
+            device=place,
+            hops=hops,
+            targets=(self.target_class,),
+        )
+
+    def fitted(self, **parts: Any) -> FittedExplainer:
+        """The fitted explainer made of these parts."""
+        return FittedExplainer(**parts)
+
+    def _moved(self, moved: dict[str, Any]) -> "Method":
+        """The method as if `task` and `hops` had been given to the constructor."""
+        if unknown := sorted(moved.keys() - {"task", "hops"}):
+            raise TypeError(f"{type(self).__name__}.fit() got an unexpected keyword argument {unknown[0]!r}")
+        names = ", ".join(f"{name}=…" for name in moved)
+        warnings.warn(
+            f"{names} belongs to the constructor: {type(self).__name__}({names}).fit(…); fit accepts it until 0.3",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+        other = copy.copy(self)
+        Method.__init__(
+            other,
+            task=moved.get("task", self.task),
+            target_class=self.target_class,
+            hops=moved.get("hops", self.hops),
+        )
+        return other
+
+
+class Untargeted:
+    """Scores that are the same whichever class is to be reached."""
+
+    def __init__(self, scores: UnitScores) -> None:
+        self.unit_scores = scores
+
+    def __call__(self, instances: Instances, labels: Tensor, target: int | None) -> Tensor:
+        return self.unit_scores(instances, labels)
+
+
+def check_target(target_class: int | None, num_classes: int) -> None:
+    """Refuse a class that the model does not have."""
+    if target_class is not None and not 0 <= target_class < num_classes:
+        known = f"0 to {num_classes - 1}"
+        raise RCExplainerError(f"there is no target_class {target_class}: the model has the classes {known}")
+
+
+def on_device(
+    model: nn.Module, head: str | nn.Module | None, device: torch.device | str | None
+) -> tuple[nn.Module, str | nn.Module | None, torch.device | None]:
+    """A copy of the model on the device, if one is given; a head given as a module is found again by its name."""
+    if device is None:
+        return model, head, None
+    place = usable_device(device)
+    if isinstance(head, nn.Module):
+        head = next((name for name, module in model.named_modules() if module is head), head)
+    return copy.deepcopy(model).to(place), head, place
+
+
+def graphs_on(graphs: Graphs, device: torch.device | None) -> list[Data]:
+    """The graphs as a list, as copies on the device if one is given."""
+    found = list_graphs(graphs)
+    return found if device is None else [copy.copy(graph).to(device) for graph in found]

@@ -1,0 +1,238 @@
+"""A method ready to explain: what comes in is checked and cut into chunks, what comes out is in the order of the input.
+
+A method is a function from instances to one score per unit. Everything else an explainer does is the same for all.
+"""
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from numbers import Integral
+from typing import Literal, get_args, overload
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from rcexplainer.core.verification import Interference
+from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
+from rcexplainer.explanation import Explanation, Failure
+from rcexplainer.gnn.graph_checks import GraphKind, Graphs, stream
+from rcexplainer.gnn.instances import ALONE
+from rcexplainer.gnn.split import SplitModel
+from rcexplainer.method import inputs
+from rcexplainer.method.results import SEARCHES, ExplainRun, Scores, Search
+from rcexplainer.tasks import TASKS
+from rcexplainer.tasks.base import Check
+from rcexplainer.tasks.computation_graph import Instance
+from rcexplainer.tasks.index import Index, Pair
+
+log = logging.getLogger(__name__)
+
+OnError = Literal["raise", "keep"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FittedExplainer:
+    """A method ready to explain one model."""
+
+    split: SplitModel
+    scores: Scores  # in [0, 1]
+    kind: GraphKind
+    class_names: tuple[str, ...] = ()
+    classes: frozenset[int] | None = None  # predicted classes seen in fitting; None: any will do
+    device: torch.device | None = None  # graphs are moved there first; None: they must be where the model is
+    hops: int = 0  # how far computation graphs reach; 0 for graph tasks
+    targets: tuple[int | None, ...] = (None,)  # classes it can lead to; None: any class other than the predicted one
+
+    def __post_init__(self) -> None:
+        if self.class_names and len(self.class_names) != self.split.num_classes:
+            names, classes = len(self.class_names), self.split.num_classes
+            raise RCExplainerError(f"{names} class_names were given for a model with {classes} classes")
+
+    def __repr__(self) -> str:
+        far = f", {self.hops} hops" if self.hops else ""
+        return f"{type(self).__name__}({type(self.split.model).__name__}, {self.split.task}s{far})"
+
+    @overload
+    def explain(
+        self,
+        graphs: Data,
+        *,
+        index: int | Pair | None = ...,
+        search: Search = ...,
+        candidates: Tensor | None = ...,
+        target_class: int | None = ...,
+    ) -> Explanation: ...
+    @overload
+    def explain(
+        self,
+        graphs: Data | Iterable[Data],
+        *,
+        index: Sequence[int] | Sequence[Pair] | Tensor | None = ...,
+        search: Search = ...,
+        candidates: inputs.Candidates = ...,
+        target_class: int | None = ...,
+        on_error: OnError = ...,
+    ) -> list[Explanation | Failure]: ...
+
+    def explain(
+        self,
+        graphs: Graphs,
+        *,
+        index: Index | None = None,
+        search: Search = "prefix",
+        candidates: inputs.Candidates = None,
+        target_class: int | None = None,
+        on_error: OnError = "raise",
+    ) -> Explanation | list[Explanation | Failure]:
+        """Explain one instance, or several.
+
+        Args:
+            graphs: A `Data`, or a list, `Dataset`, `Batch` or `DataLoader` of them; for nodes and links one `Data`.
+            index: Which nodes or links of the graph; all nodes, or the pairs in `edge_label_index`, if None.
+            search: "prefix": the shortest flipping prefix of the ranking. "greedy": greedy deletion goes on where no
+                prefix flips. "none": scores alone.
+            candidates: A boolean mask of the edges that may be deleted, or one mask for each instance.
+            target_class: The class that the counterfactual must have; scores lead there too if the explainer was
+                fitted for that class, or for "each".
+            on_error: "raise": explain all others first, then raise an error that carries the results. "keep": put a
+                `Failure` in the slot.
+
+        Returns:
+            An `Explanation` for one `Data` or one node or pair; otherwise a list, in the order of the input.
+
+        Raises:
+            ExplainError: Some instances could not be explained; `.results` holds the others.
+            RCExplainerError: An argument is not valid.
+        """
+        if on_error not in get_args(OnError):
+            raise RCExplainerError(f"on_error must be one of {', '.join(get_args(OnError))}, got {on_error!r}")
+        single = TASKS[self.split.task].single(graphs, index)
+        run, masks = self._run(search, target_class), inputs.candidate_masks(candidates)
+        asked = list(self._instances(graphs, index))
+        try:
+            results = list(self._explained(asked, run, masks))
+        except Interference as found:
+            self._warn(found, "this call is")
+            results = list(self._explained(asked, replace(run, max_edges=ALONE), masks))
+        failures = [result for result in results if isinstance(result, Failure)]
+        if failures and single:
+            raise failures[0].error
+        if failures and on_error == "raise":
+            raise ExplainError(failures[0].index, failures[0].error, len(failures), results)
+        return results[0] if single and isinstance(results[0], Explanation) else results
+
+    def explain_iter(
+        self,
+        graphs: Graphs,
+        *,
+        index: Index | None = None,
+        search: Search = "prefix",
+        candidates: inputs.Candidates = None,
+        target_class: int | None = None,
+    ) -> Iterator[Explanation | Failure]:
+        """Stream explanations; memory is bounded by a chunk of instances.
+
+        Args:
+            graphs: As for `explain`; also a generator, which is read as far as needed.
+            index: As for `explain`.
+            search: As for `explain`.
+            candidates: As for `explain`.
+            target_class: As for `explain`.
+
+        Yields:
+            An `Explanation`, or a `Failure` for an instance that could not be explained, in the order of the input.
+        """
+        run, masks = self._run(search, target_class), inputs.candidate_masks(candidates)
+        return self._explained(self._instances(graphs, index), run, masks, streaming=True)
+
+    def chosen(self, target_class: int | None) -> int | None:
+        """The class to lead to: the one given, or the only one the explainer was made for.
+
+        Raises:
+            RCExplainerError: The model has no such class, or the explainer was made for another one.
+        """
+        classes = self.split.num_classes
+        if target_class is not None:
+            whole = isinstance(target_class, Integral) and not isinstance(target_class, bool)
+            if not whole or not 0 <= target_class < classes:
+                raise RCExplainerError(
+                    f"there is no target_class {target_class!r}: the model has the classes 0 to {classes - 1}"
+                )
+            target_class = int(target_class)
+        if None in self.targets:
+            return target_class
+        if target_class is not None and target_class not in self.targets:
+            known = ", ".join(map(str, self.targets))
+            raise RCExplainerError(f"the explainer was fitted for target_class {known}, not {target_class}")
+        return self.targets[0] if target_class is None else target_class
+
+    def _run(self, search: Search, target_class: int | None) -> ExplainRun:
+        if search not in ("none", *SEARCHES):
+            raise RCExplainerError(f"search must be none, prefix or greedy, got {search!r}")
+        return ExplainRun(
+            self.split, self.scores, self.classes, self.class_names, self.hops, search, self.chosen(target_class)
+        )
+
+    def _instances(self, graphs: Graphs, index: Index | None) -> Iterator[Instance | Exception]:
+        """The instances, on the device of the model; one that cannot be made is an error in its place."""
+        return TASKS[self.split.task].instances(stream(graphs, self.device), index, self.hops, self._check)
+
+    def _explained(
+        self,
+        asked: Iterable[Instance | Exception],
+        run: ExplainRun,
+        masks: inputs.CandidateMasks,
+        streaming: bool = False,
+    ) -> Iterator[Explanation | Failure]:
+        """Chunk after chunk. If the model turns out to mix the graphs of a batch, a stream goes on one by one from the
+        chunk in which that was found; otherwise `Interference` is raised."""
+        start = 0
+        for chunk in inputs.chunks(asked):
+            first = next((one for one in chunk if isinstance(one, Instance)), None)
+            if run.whole is None and first is not None:
+                run = replace(run, whole=TASKS[self.split.task].whole_graph(self.split, first.graph))
+            errors = self._errors(chunk, inputs.masks_of(masks, start, len(chunk)), start)
+            own = inputs.masks_of(masks, start, len(chunk))
+            try:
+                results = inputs.isolated(chunk, own, errors, replace(run, start=start))
+            except Interference as found:
+                if not streaming:
+                    raise
+                self._warn(found, f"instances from {start} on are")
+                run = replace(run, max_edges=ALONE)
+                results = inputs.isolated(chunk, own, errors, replace(run, start=start))
+            for place, result in enumerate(results):
+                yield Failure(start + place, result) if isinstance(result, Exception) else result
+            start += len(chunk)
+        if not start:
+            raise GraphError("there is nothing to explain: at least one graph is needed")
+        inputs.check_number(masks, start)
+
+    def _errors(
+        self, chunk: Sequence[Instance | Exception], masks: list[Tensor] | None, start: int
+    ) -> dict[int, Exception]:
+        """What is wrong with single instances of a chunk, by position."""
+        errors: dict[int, Exception] = {}
+        for place, one in enumerate(chunk):
+            try:
+                if isinstance(one, Exception):
+                    raise one
+                if one.index is None:  # otherwise the whole graph was checked
+                    self._check(one.graph, f"graph {start + place}")
+                if masks is not None:
+                    named = f"graph {start + place}" if one.index is None else f"{self.split.task} {one.index}"
+                    inputs.check_mask(masks[place], one.graph, named)
+            except Exception as error:  # noqa: BLE001  whatever it is, it is kept in the slot
+                errors[place] = error
+        return errors
+
+    @property
+    def _check(self) -> Check:
+        """Raises if a graph is not sound, or not like those of the fit."""
+        return partial(self.split.check, kind=self.kind)
+
+    def _warn(self, found: Interference, what: str) -> None:
+        name = type(self.split.model).__name__
+        log.warning("%s mixes the graphs of a batch (%s): %s run one by one", name, found, what)
