@@ -53,7 +53,7 @@ def split():
     return split_model(CountsMarked().eval(), [marked, marked])
 
 
-def test_minimal_is_asked_of_the_model(split):
+def test_minimal_is_verified_by_the_model(split):
     assert is_minimal(split, explained([1], [0.1, 0.9, 0.2]))
     assert not is_minimal(split, explained([0, 1], [0.1, 0.9, 0.2]))  # 0–1 can be put back
     assert not is_minimal(split, explained([0], [0.1, 0.9, 0.2]))  # it does not flip

@@ -1,7 +1,10 @@
 """The methods by name, which of them are chosen, and what they are made with."""
 
+from dataclasses import replace
+
 import pytest
 
+from rcexplainer import baselines
 from rcexplainer.benchmark.methods import METHODS, REFERENCES, Caps, chosen
 from rcexplainer.errors import RCExplainerError
 
@@ -58,3 +61,17 @@ def test_settings_say_what_a_method_is_made_with() -> None:
     graph, node = (settings("subgraphx", task) for task in ("graph", "node"))
     assert (graph["rollouts"], node["rollouts"], node["samples"], node["seed"]) == (10, 2, 5, 3)
     assert not {"task", "target_class", "hops"} & graph.keys()  # what every method is made with
+
+
+def test_greedy_deletion_goes_as_deep_as_the_case_says(case, monkeypatch) -> None:
+    depths = []
+
+    class Recorded(baselines.GreedyDeletion):
+        def __init__(self, **settings):
+            depths.append(settings["depth"])
+            super().__init__(**settings)
+
+    monkeypatch.setattr(baselines, "GreedyDeletion", Recorded)
+    for depth in (0.3, 0.5):
+        METHODS["greedy"].fit(replace(case, greedy_depth=depth), False)
+    assert depths == [0.3, 0.5]

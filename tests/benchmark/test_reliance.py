@@ -58,7 +58,7 @@ def test_a_node_that_needs_three_edges_is_not_flipped_by_two() -> None:
     assert shares == [0.0, 1.0]
 
 
-def test_what_has_no_motif_is_not_asked_about_it() -> None:
+def test_instances_without_a_motif_are_left_out() -> None:
     star = torch.tensor([[0, 0, 0], [1, 2, 3]])
     graph = Data(x=torch.ones(4, 1), edge_index=torch.cat([star, star.flip(0)], 1), y=torch.tensor(0))
     graph.edge_motif = torch.zeros(6, dtype=torch.bool)

@@ -84,7 +84,7 @@ def evaluate(
         "device": device,
         "version": __version__,
     }
-    archive = Archive.of(out, arguments)
+    archive = Archive.of(None if out is None else Path(out), arguments)
     case_of = partial(
         Case.of,
         dataset,

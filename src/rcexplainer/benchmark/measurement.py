@@ -59,7 +59,7 @@ class Measured:
     jaccard_copies: int = 0  # copies that have one, as their graph has
     places: tuple[int, ...] = ()  # the held-out instances that were explained
     drops: tuple[tuple[float, ...], ...] = ()  # [sparsity][instance]: fidelity is their mean
-    robust_places: tuple[int, ...] = ()  # the graphs of which noisy copies were explained
+    robust_places: tuple[int, ...] = ()  # the graphs whose noisy copies were explained
     skipped: str = ""  # why nothing was measured
 
     @property

@@ -23,7 +23,7 @@ from rcexplainer.metrics.motif import motif_edges
 
 VERIFIED = 50  # counterfactuals of a group that are verified once more
 ROBUST_NOISE, ROBUST_K = 0.1, 8  # the noise level and k at which the robustness of methods is compared
-ROBUST_GRAPHS = 100  # graphs of a group of which noisy copies are explained
+ROBUST_GRAPHS = 100  # graphs of a group whose noisy copies are explained
 
 NAN = float("nan")
 

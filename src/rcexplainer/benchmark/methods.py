@@ -22,7 +22,7 @@ class Caps:
     """The largest number of instances on which a method is measured; None: all of them."""
 
     most: int | None = None  # instances explained; none of the others is larger
-    noisy: int | None = None  # graphs of which noisy copies are explained
+    noisy: int | None = None  # graphs whose noisy copies are explained
     overlaps: int | None = None  # graphs whose counterfactuals are compared with those of noisy copies
     labelled: int | None = None  # graphs of the group labelled, not predicted, as the class
 
@@ -158,13 +158,13 @@ def chosen(methods: str | Sequence[str]) -> list[str]:
         RCExplainerError: No method is named, or one of the names is unknown.
     """
     names = methods.split(",") if isinstance(methods, str) else methods
-    asked = {name.strip() for name in names if name.strip()}
-    if "all" in asked:
-        asked = (asked - {"all"}) | METHODS.keys()
-    for name in sorted(asked - METHODS.keys()):
+    named = {name.strip() for name in names if name.strip()}
+    if "all" in named:
+        named = (named - {"all"}) | METHODS.keys()
+    for name in sorted(named - METHODS.keys()):
         near = get_close_matches(name, METHODS, n=1)
         hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(METHODS)}"
         raise RCExplainerError(f"unknown method {name!r}; {hint}")
-    if not asked:
+    if not named:
         raise RCExplainerError(f"no method is named; known: {', '.join(METHODS)}, or all")
-    return [name for name in METHODS if name in asked or name in REFERENCES]
+    return [name for name in METHODS if name in named or name in REFERENCES]
