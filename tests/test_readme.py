@@ -1,4 +1,4 @@
-"""Everything the README shows is run: its Python at a small size, its commands and, marked slow, its example as it is."""
+"""Everything the README shows is run: its Python at a small size, its commands and, marked slow, its whole example."""
 
 import re
 import shlex
