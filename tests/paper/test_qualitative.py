@@ -122,7 +122,7 @@ def test_a_method_that_cannot_is_skipped_with_its_reason(nodes: Case, monkeypatc
     def fails(case: Case, progress: bool) -> None:
         raise RCExplainerError("not for this model")
 
-    monkeypatch.setitem(module.METHODS, "attention", methods.Entry(fails))
+    monkeypatch.setitem(module.METHODS, "attention", methods.MethodEntry(fails))
     assert explain_one(nodes, "attention") == {"skipped": "not for this model"}
 
 

@@ -107,34 +107,8 @@ def evaluate(
     show_tables(result.to_json(), result.tables(), as_json)
 
 
-def _evaluate(dataset: str, arch: str | None, seeds: range, *, methods: str | None, **how: Any) -> Any:
-    """`rcexplainer.benchmark.harness.evaluate`, until it is there: the same arguments for the functions of today."""
-    from types import SimpleNamespace
+def _evaluate(dataset: str, arch: str | None, seeds: range, **how: Any) -> Any:
+    """`rcexplainer.benchmark.harness.evaluate`, loaded when it is needed."""
+    from rcexplainer.benchmark.harness import evaluate as run
 
-    from rcexplainer.benchmark import evaluate as held_out
-    from rcexplainer.benchmark import nodes, paper_protocol
-    from rcexplainer.benchmark.comparison import compare
-    from rcexplainer.benchmark.methods import chosen
-    from rcexplainer.datasets import task_of
-    from rcexplainer.errors import RCExplainerError
-    from rcexplainer.gnn.models import USUAL
-
-    protocol, robust, device, _ = (how.pop(name) for name in ("protocol", "robustness", "device", "out"))
-    if protocol not in ("held-out", "paper"):
-        raise RCExplainerError(f"protocol must be one of held-out, paper, got {protocol!r}")
-    if methods is not None and (protocol == "paper" or device is not None):
-        raise RCExplainerError(
-            "--methods compares on held-out instances and on the CPU: leave --protocol and --device out"
-        )
-    result: Any
-    arch = arch or USUAL[task_of(dataset)]
-    if methods is not None:
-        result = compare(dataset, arch, seeds, chosen(methods), robust=robust, **how)
-    elif task_of(dataset) != "graph":
-        result = nodes.evaluate_nodes(dataset, arch, seeds, device=device, **how)
-    elif protocol == "paper":
-        result = paper_protocol.paper_protocol(dataset, arch, seeds, device=device, **how)
-    else:
-        result = held_out.evaluate(dataset, arch, seeds, robust=robust, device=device, **how)
-    document = {("arch" if key == "model" else key): value for key, value in result.to_json().items()}
-    return SimpleNamespace(to_json=lambda: document, tables=result.tables)
+    return run(dataset, arch, seeds, **how)

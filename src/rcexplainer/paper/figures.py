@@ -10,7 +10,8 @@ from math import isnan, nan
 from typing import Any
 
 from rcexplainer.benchmark.intervals import band
-from rcexplainer.benchmark.results import OURS, SPARSITIES, column
+from rcexplainer.benchmark.results import HEADLINE_SPARSITIES as SPARSITIES
+from rcexplainer.benchmark.results import OURS, column
 from rcexplainer.metrics.fidelity import SPARSITIES as MEASURED
 from rcexplainer.paper.cells import Found, Panel, Result, Settings, done_groups
 from rcexplainer.paper.motif_networks import how_many, using_motif

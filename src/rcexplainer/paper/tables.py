@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from rcexplainer.benchmark.results import OURS, SPARSITIES, column, mean
+from rcexplainer.benchmark.results import HEADLINE_SPARSITIES as SPARSITIES
+from rcexplainer.benchmark.results import OURS, column, mean
 from rcexplainer.metrics.direction import ARROWS, BETTER
 from rcexplainer.metrics.fidelity import SPARSITIES as MEASURED
 from rcexplainer.metrics.robustness import REDRAWS

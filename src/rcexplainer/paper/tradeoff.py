@@ -15,7 +15,7 @@ from tqdm.auto import tqdm
 from rcexplainer.baselines import GreedyDeletion
 from rcexplainer.benchmark.accuracy import versions
 from rcexplainer.benchmark.networks import sample, trained_gnn
-from rcexplainer.benchmark.results import SPARSITIES
+from rcexplainer.benchmark.results import HEADLINE_SPARSITIES as SPARSITIES
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.explanation import Explanation
