@@ -124,10 +124,11 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
         """Refuse an index for a graph, none or several for nodes and links, and one that is out of range."""
         task = self.fitted.split.task
         if task == "graph" and index is not None:
-            raise RCExplainerError(f"the explainer was fitted for graphs, got index {index!r}")
+            found = torch.as_tensor(index).tolist()
+            raise RCExplainerError(f"the explainer was fitted for graphs, which need no index; got {found}")
         if task != "graph" and (index is None or torch.as_tensor(index).numel() != 1):
-            found = "no index" if index is None else f"an index of {torch.as_tensor(index).numel()}"
-            raise RCExplainerError(f"one {task} is explained at a time here, got {found}; fitted.explain takes many")
+            given = "no index" if index is None else f"an index of {torch.as_tensor(index).numel()}"
+            raise RCExplainerError(f"one {task} is explained at a time here, got {given}; fitted.explain takes many")
         if pairs is not None and not 0 <= (place := int(torch.as_tensor(index))) < pairs.size(1):
             raise RCExplainerError(f"there is no pair {place}: the pairs are 0 to {pairs.size(1) - 1}")
 
