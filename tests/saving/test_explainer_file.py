@@ -64,7 +64,7 @@ def test_files_that_are_something_else(case, tmp_path):
     with pytest.raises(CheckpointError, match="there is no file"):
         rc.load(tmp_path / "nowhere", model)
     other = rc.gnn.save_gnn(tmp_path / "gnn.safetensors", model)
-    with pytest.raises(CheckpointError, match="is no rcexplainer-explainer file: its format is 'rcexplainer-gnn'"):
+    with pytest.raises(CheckpointError, match="holds no fitted explainer: its format is 'rcexplainer-gnn'"):
         rc.load(other, model)
 
 

@@ -7,7 +7,7 @@ reference, and random order, which is a floor and explains nothing, take no part
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rcexplainer.metrics.direction import ARROWS, Better
+from rcexplainer.metrics.direction import ARROWS, Direction
 
 REFERENCES = ("greedy", "random")
 
@@ -15,7 +15,7 @@ REFERENCES = ("greedy", "random")
 @dataclass(frozen=True)
 class Column:
     title: str
-    better: Better | None = None  # None: nothing is won here
+    better: Direction | None = None  # None: nothing is won here
 
     @property
     def heading(self) -> str:

@@ -2,8 +2,10 @@
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from torch import Tensor
 
@@ -20,21 +22,33 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: Mapping[str
 
 def read_tensors(path: Path, wanted: str) -> tuple[dict[str, Tensor], dict[str, str]]:
     """The tensors and texts of a file whose header says that its format is `wanted`."""
+    with _opened(path) as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        header = file.metadata() or {}
+    if header.get("format") != wanted:
+        raise CheckpointError(f"{path} is no {wanted} file: its format is {header.get('format')!r}")
+    return tensors, header
+
+
+def read_format(path: Path) -> str | None:
+    """The format that the header of a file names, if any."""
+    with _opened(path) as file:
+        return (file.metadata() or {}).get("format")
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
     from safetensors import SafetensorError, safe_open
 
     if not path.is_file():
         raise CheckpointError(f"there is no file {path}")
     try:
         with safe_open(path, framework="pt") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            header = file.metadata() or {}
+            yield file
     except SafetensorError as error:
         raise CheckpointError(
             f"{path} cannot be read as safetensors ({error}): it is damaged or another file"
         ) from error
-    if header.get("format") != wanted:
-        raise CheckpointError(f"{path} is no {wanted} file: its format is {header.get('format')!r}")
-    return tensors, header
 
 
 def write_whole(path: Path, content: bytes) -> Path:

@@ -1,4 +1,4 @@
-"""Metrics by hand: a model whose probabilities are known, graphs small enough to count on paper."""
+"""Fidelity and sufficiency by hand: a model whose probabilities are known, graphs small enough to count on paper."""
 
 import math
 
@@ -10,8 +10,7 @@ from torch_geometric.nn import MessagePassing, global_add_pool
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation
-from rcexplainer.metrics import fidelity, motif_auc, sufficiency
-from rcexplainer.metrics.motif import auc
+from rcexplainer.metrics import fidelity, sufficiency
 
 
 class CountEdges(MessagePassing):
@@ -39,7 +38,7 @@ class ByNumberOfEdges(nn.Module):
 
 
 def path(length: int, scores: list[float]) -> Explanation:
-    """A path with so many edges and these scores, as the model above predicts it."""
+    """A path of this length with these scores, as the model above predicts it."""
     there = torch.stack([torch.arange(length), torch.arange(1, length + 1)])
     graph = Data(x=torch.ones(length + 1, 1), edge_index=torch.cat([there, there.flip(0)], 1))
     p = 1 / (1 + math.exp(-(length - 2.5)))
@@ -100,24 +99,3 @@ def test_fidelity_needs_explanations():
         sufficiency(ByNumberOfEdges(), [])
     with pytest.raises(RCExplainerError, match="fidelity needs at least one explanation"):
         fidelity(ByNumberOfEdges(), [])
-
-
-def test_auc_by_hand():
-    positive = torch.tensor([True, True, False, False])
-    assert auc(torch.tensor([4.0, 3.0, 2.0, 1.0]), positive) == 1.0
-    assert auc(torch.tensor([1.0, 2.0, 3.0, 4.0]), positive) == 0.0
-    assert auc(torch.tensor([4.0, 2.0, 3.0, 1.0]), positive) == 0.75
-    assert auc(torch.ones(4), positive) == 0.5
-    assert auc(torch.tensor([2.0, 1.0, 1.0, 0.0]), positive) == 0.875
-    assert math.isnan(auc(torch.ones(4), torch.ones(4, dtype=torch.bool)))
-
-
-def test_motif_auc_pools_the_edges_of_all_graphs():
-    one, two = path(2, [0.9, 0.2]), path(2, [0.3, 0.1])
-    one.graph.edge_motif = torch.tensor([True, False] * 2)
-    two.graph.edge_motif = torch.tensor([True, False] * 2)
-    assert motif_auc([one, two]) == 1.0
-    two.graph.edge_motif = torch.tensor([False, True] * 2)
-    assert motif_auc([one, two]) == 0.5
-    with pytest.raises(RCExplainerError, match="carry `edge_motif`"):
-        motif_auc([path(2, [0.1, 0.2])])
