@@ -140,7 +140,7 @@ def test_files_that_do_not_fit(tmp_path) -> None:
     with pytest.raises(CheckpointError, match="there is no file"):
         PGExplainer.load(tmp_path / "nothing", model)
     other = write_tensors(tmp_path / "other", {"x": torch.ones(1)}, {"format": "another"})
-    with pytest.raises(CheckpointError, match="is no rcexplainer-pgexplainer file: its format is 'another'"):
+    with pytest.raises(CheckpointError, match="is not a rcexplainer-pgexplainer file: its format is 'another'"):
         PGExplainer.load(other, model)
     damaged = write_tensors(tmp_path / "damaged", {"x": torch.ones(1)}, {"format": "rcexplainer-pgexplainer"})
     with pytest.raises(CheckpointError, match="is damaged or was written by another version: 'about'"):

@@ -9,7 +9,7 @@ from torch_geometric.data import Batch, Data
 
 from rcexplainer.errors import SplitError
 from rcexplainer.gnn.graph_store import delete_edges, edge_level_keys
-from rcexplainer.gnn.masking import layer_masks
+from rcexplainer.gnn.edge_masks import layer_masks
 from rcexplainer.gnn.scope import Untouched
 from rcexplainer.gnn.trial import random_pairs
 from tests.gnn import zoo

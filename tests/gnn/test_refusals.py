@@ -54,9 +54,9 @@ def test_a_model_that_mixes_the_graphs_of_a_batch(norm) -> None:
 @pytest.mark.parametrize(
     ("output", "said"),
     [
-        ("log_probs", "probabilities that sum to 1, the model's sum to"),
-        ("probs", "lies between 0 and 1, the model returns up to|that sum to 1"),
-        ("binary_logit", "has one column, the model returns 2"),
+        ("log_probs", "probabilities that sum to 1, but the model's sum to"),
+        ("probs", "lies between 0 and 1, but the model returns values from|that sum to 1"),
+        ("binary_logit", "has one column, but the model returns 2"),
     ],
 )
 def test_an_output_that_is_not_what_it_is_said_to_be(output, said: str) -> None:

@@ -291,7 +291,7 @@ def test_models_that_cannot_be_explained():
     graphs = make_graphs(6)
     with pytest.raises(SplitError, match="NoMessagePassing does no message passing"):
         split_model(build(zoo.NoMessagePassing), graphs)
-    with pytest.raises(SplitError, match=r"needs 'adjacency', which the graphs do not carry .*forward="):
+    with pytest.raises(SplitError, match=r"needs 'adjacency', which the graphs do not have .*forward="):
         split_model(build(zoo.UnusualCall), graphs)
     with pytest.raises(SplitError, match=r"one row of class scores for each of 6 instances, but returned"):
         split_model(build(zoo.NodeClassifier), graphs, task="graph")

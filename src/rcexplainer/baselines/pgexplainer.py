@@ -29,7 +29,7 @@ from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.gnn.forward import Forward, TaskName
 from rcexplainer.gnn.graph_checks import GraphKind
 from rcexplainer.gnn.instances import Instances
-from rcexplainer.gnn.trainer import seeded
+from rcexplainer.gnn.seed import seeded
 from rcexplainer.method.base import Method
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.saving.files import read_tensors, write_tensors

@@ -32,7 +32,8 @@ from rcexplainer.gnn import (
     split_model,
     train_gnn,
 )
-from rcexplainer.gnn.trainer import DEFAULTS, usable_device
+from rcexplainer.gnn.device import usable_device
+from rcexplainer.gnn.trainer import DEFAULT_TRAINING
 from rcexplainer.method.fitted_explainer import FittedExplainer
 
 
@@ -58,7 +59,7 @@ def trained_gnn(
     if data.task != task:
         raise RCExplainerError(f"{dataset} is a {data.task} set: this is for {task} sets")
     config = gnn_config(model, data.num_features, data.num_classes, data.task)
-    settings = training_settings(data.name) or DEFAULTS[data.task]
+    settings = training_settings(data.name) or DEFAULT_TRAINING[data.task]
     path = None if keep is None else keep / f"{_name(dataset, model, seed, config, settings)}.safetensors"
     if path is not None and (known := _kept(path, seed)) is not None:
         return data, known

@@ -260,7 +260,7 @@ def evaluate(
     from rcexplainer.benchmark.methods import chosen
     from rcexplainer.cli.fit_ import parse_settings
     from rcexplainer.datasets import task_of
-    from rcexplainer.gnn.models import USUAL
+    from rcexplainer.gnn.models import DEFAULT_MODELS
 
     if protocol not in ("held-out", "paper"):
         raise RCExplainerError(f"protocol must be one of held-out, paper, got {protocol!r}")
@@ -271,7 +271,7 @@ def evaluate(
         "progress": not quiet,
     }
     result: Any
-    model = model or USUAL[task_of(dataset)]
+    model = model or DEFAULT_MODELS[task_of(dataset)]
     if methods is not None and (protocol == "paper" or device is not None):
         raise RCExplainerError(
             "--methods compares on held-out instances and on the CPU: leave --protocol and --device out"

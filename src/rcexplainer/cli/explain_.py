@@ -13,7 +13,7 @@ from rcexplainer.errors import RCExplainerError
 from rcexplainer.explainer import FittedRCExplainer
 from rcexplainer.explainer import load as load_explainer
 from rcexplainer.explanation import Explanation, Failure
-from rcexplainer.gnn.trainer import usable_device
+from rcexplainer.gnn.device import usable_device
 from rcexplainer.method.results import Search
 from rcexplainer.saving.documents import ready
 

@@ -12,7 +12,7 @@ from rcexplainer.datasets import GraphDataset, load
 from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.explainer import FittedRCExplainer, RCExplainer
 from rcexplainer.gnn import GNN, load_gnn
-from rcexplainer.gnn.trainer import usable_device
+from rcexplainer.gnn.device import usable_device
 from rcexplainer.saving.documents import ready
 
 TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
