@@ -35,7 +35,7 @@ def test_same_seed_same_weights(motifs, trained):
 
 def test_learns_a_node_set():
     cycles = load("tree-cycles")
-    settings = TrainConfig(epochs=150, lr=0.02, patience=150)
+    settings = TrainConfig(epochs=60, lr=0.02, patience=60)
     config = gnn_config("paper", cycles.num_features, 2, "node")
     result = train_gnn(config, cycles.graphs, cycles.split, settings=settings, progress=False)
     assert result.accuracy["test"] > 0.9
@@ -47,7 +47,7 @@ def test_nodes_without_edges_count_as_what_the_settings_say():
     cycles = load("tree-cycles")
     graph, config = cycles.graphs[0], gnn_config("paper", cycles.num_features, 2, "node")
     for label in (0, 1):
-        settings = TrainConfig(epochs=60, lr=0.02, patience=60, without_edges=(label, label))
+        settings = TrainConfig(epochs=30, lr=0.02, patience=30, without_edges=(label, label))
         model = train_gnn(config, cycles.graphs, cycles.split, settings=settings, progress=False).model
         bare = model(graph.x, graph.edge_index[:, :0]).argmax(1)
         assert bare.eq(label).all()

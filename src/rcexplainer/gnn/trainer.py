@@ -53,8 +53,8 @@ class TrainConfig:
         batch_size: Graphs in a batch; a node or link dataset is always one batch.
         patience: Epochs without a better validation accuracy or loss after which training stops.
         without_edges: For node tasks: the class that nodes of each class have in a copy of the graph without edges,
-            on which the network is then trained as well. Otherwise it gives a node without edges whatever class has
-            the fewest.
+            on which the network is then trained as well. Otherwise it assigns a node without edges to the class whose
+            nodes have the fewest.
 
     Raises:
         RCExplainerError: An impossible value.

@@ -1,7 +1,7 @@
 """A trial run of a model on a few real graphs, before it is explained: can it be called, and is its output usable?
 
-What is then measured starts from such a trial: where the head begins (`heads`), whether a graph alone gets the same
-answer as in a batch (`batch_independence`), and how well soft masks stand for deletion (`mask_error`).
+Three measurements start from it: where the head begins (`heads`), whether a graph alone gets the same answer as in a
+batch (`batch_independence`), and how well soft masks stand for deletion (`mask_error`).
 """
 
 from collections.abc import Callable, Sequence
