@@ -13,7 +13,7 @@ from rcexplainer.datasets import GraphDataset
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explainer import load as load_explainer
 from rcexplainer.explanation import Explanation, Failure
-from rcexplainer.gnn.trainer import usable_device
+from rcexplainer.gnn.device import usable_device
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.results import Search
 from rcexplainer.saving.documents import readable_file

@@ -19,12 +19,12 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.gnn.device import usable_device
 from rcexplainer.gnn.forward import Forward, TaskName
 from rcexplainer.gnn.graph_checks import GraphKind, Graphs, check_graphs, list_graphs
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.outputs import OutputKind
 from rcexplainer.gnn.split import split_model
-from rcexplainer.gnn.trainer import usable_device
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.settings import check_names, setting_names, whole
 from rcexplainer.tasks import TASKS

@@ -22,7 +22,7 @@ from rcexplainer.config import RCConfig, make_config
 from rcexplainer.datasets import task_of
 from rcexplainer.datasets.inventory import describe
 from rcexplainer.gnn.models import MODELS
-from rcexplainer.gnn.trainer import DEFAULTS
+from rcexplainer.gnn.trainer import DEFAULT_TRAINING
 from rcexplainer.paper.case_study import DATASET, MODEL, SETTINGS, case_study
 from rcexplainer.paper.qualitative import explain_one
 from rcexplainer.paper.store import Job
@@ -33,7 +33,7 @@ VERSIONS = {"network": 1, "measure": 3, "time": 1, "case": 1, "explain": 1, "tra
 
 
 def network_job(dataset: str, model: str, seed: int) -> Job:
-    training = asdict(training_settings(dataset) or DEFAULTS[task_of(dataset)])
+    training = asdict(training_settings(dataset) or DEFAULT_TRAINING[task_of(dataset)])
     inputs = {"dataset": dataset, "model": model, "seed": seed, "fields": MODELS[model], "training": training}
     return _job("network", f"{dataset}-{model}-{seed}", inputs)
 

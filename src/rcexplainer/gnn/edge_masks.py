@@ -1,8 +1,8 @@
-"""Soft edge masks: each message over edge (i, j) counts M_ij times.
+"""Soft edge masks: the message over edge (i, j) is multiplied by M_ij.
 
-The weight enters as `edge_weight` where a layer has that argument, else it scales the message itself. For training
-only: layers that average or attend still count an edge of weight 0, so nothing is ever claimed from a soft mask. How
-far a mask of 0 is from deletion is measured when a model is split.
+The weight enters as `edge_weight` where a layer has that argument; otherwise it scales the message itself. Soft masks
+are for training only: layers that average or attend still count an edge of weight 0, so no result rests on them. How
+far a mask of 0 is from deletion is measured when a model is split (`mask_error`).
 """
 
 import inspect
@@ -20,7 +20,14 @@ from rcexplainer.gnn.forward import Forward
 
 @contextmanager
 def layer_masks(model: nn.Module, edge_index: Tensor, num_nodes: int, mask: Tensor) -> Iterator[None]:
-    """Inside: every message-passing layer of the model weighs its messages by `mask`."""
+    """Inside this context every message-passing layer of the model multiplies its messages by `mask`.
+
+    Args:
+        model: The model; its hooks are removed at the end.
+        edge_index: [2, E] of the batch it will be run on.
+        num_nodes: Nodes of that batch.
+        mask: [E] one weight per column; self-loops always have weight 1.
+    """
     lookup = _EdgeLookup(edge_index, num_nodes, mask)
     with ExitStack() as handles:
         for module in _outermost_layers(model):
@@ -30,7 +37,7 @@ def layer_masks(model: nn.Module, edge_index: Tensor, num_nodes: int, mask: Tens
 
 
 def _outermost_layers(module: nn.Module) -> Iterator[MessagePassing]:
-    """Layers built of other layers hand the weight down themselves; masking both would apply it twice."""
+    """Layers made of other layers pass the weight on themselves; masking both would apply it twice."""
     if isinstance(module, MessagePassing):
         yield module
         return
@@ -69,7 +76,7 @@ def _mask_layer(layer: MessagePassing, lookup: "_EdgeLookup") -> list[Any]:
 
 
 def _num_rows(arguments: Mapping[str, Any], node_dim: int) -> int | None:
-    """How many nodes the layer is looking at: from its first floating argument."""
+    """The number of nodes in the layer's input, taken from its first floating-point argument."""
     for value in arguments.values():
         first = value[0] if isinstance(value, tuple) else value
         if isinstance(first, Tensor) and first.is_floating_point() and first.dim() >= 2:
@@ -78,10 +85,10 @@ def _num_rows(arguments: Mapping[str, Any], node_dim: int) -> int | None:
 
 
 class _EdgeLookup:
-    """Mask values for the edges a layer really uses: self-loops added, edges sorted or merged, graph coarsened.
+    """Mask values for the edges a layer really uses, after self-loops were added, edges sorted, or the graph coarsened.
 
-    Matched by node pair, the k-th edge between two nodes with the k-th. What is not an edge of the graph, and every
-    self-loop, has the value 1.
+    Edges are matched by node pair; the k-th edge between two nodes is the k-th again. Self-loops, and edges that the
+    graph does not have, get the value 1.
     """
 
     def __init__(self, edge_index: Tensor, num_nodes: int, mask: Tensor) -> None:
@@ -95,7 +102,7 @@ class _EdgeLookup:
             return self.mask
         ones = self.mask.new_ones(edge_index.size(1))
         if (num_nodes is not None and num_nodes != self.num_nodes) or not len(self.keys):
-            return ones  # a coarsened graph: its edges are no longer ours
+            return ones  # a coarsened graph has other edges
         keys = edge_index[0] * self.num_nodes + edge_index[1]
         place = torch.searchsorted(self.keys, keys)
         if self.parallel:
@@ -106,7 +113,7 @@ class _EdgeLookup:
 
 
 def _occurrence(keys: Tensor) -> Tensor:
-    """How many equal keys stand before each."""
+    """For each key, the number of equal keys before it."""
     ordered, order = keys.sort(stable=True)
     first = torch.searchsorted(ordered, ordered)
     count = torch.empty_like(order)
@@ -115,7 +122,17 @@ def _occurrence(keys: Tensor) -> Tensor:
 
 
 def through_edge_weight(model: nn.Module, forward: Forward, batch: Data, mask: Tensor) -> Any:
-    """The model takes `edge_weight` itself; a graph's own weights are multiplied by the mask."""
+    """Run a model that takes `edge_weight` itself; the graph's own weights are multiplied by the mask.
+
+    Args:
+        model: The model.
+        forward: How it is called.
+        batch: The graphs.
+        mask: [E] one weight per column.
+
+    Returns:
+        Whatever the model returns.
+    """
     loops = batch.edge_index[0] == batch.edge_index[1]
     weight = torch.where(loops, torch.ones_like(mask), mask)
     own = batch.get("edge_weight")
@@ -125,13 +142,13 @@ def through_edge_weight(model: nn.Module, forward: Forward, batch: Data, mask: T
 
 
 def through_layers(model: nn.Module, forward: Forward, batch: Data, mask: Tensor) -> Any:
-    """The mask is handed to every message-passing layer by a hook."""
+    """Run the model with hooks that pass the mask to every message-passing layer; arguments as above."""
     with layer_masks(model, batch.edge_index, int(batch.num_nodes or 0), mask):
         return forward(model, batch, None)
 
 
-# The ways a soft mask can reach a model; which one serves it best is measured when it is split.
-MASKS: dict[str, Callable[[nn.Module, Forward, Data, Tensor], Any]] = {
+# The routes by which a soft mask can reach a model; the best one is measured when the model is split.
+MASK_ROUTES: dict[str, Callable[[nn.Module, Forward, Data, Tensor], Any]] = {
     "edge_weight": through_edge_weight,
     "layers": through_layers,
 }
