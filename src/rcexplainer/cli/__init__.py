@@ -289,56 +289,12 @@ def evaluate(
 
 
 @app.command()
-def tradeoff(
-    dataset: Annotated[str, typer.Option(help="A name from `rcexplainer datasets`.")],
-    model: Annotated[str, typer.Option(help="As for `rcexplainer train`.")] = "paper",
-    seed: Annotated[int, typer.Option(min=0, help="Draws split and weights.")] = 0,
-    graphs: Annotated[int, typer.Option(min=1, help="Training graphs to fit on, at most.")] = 4000,
-    root: Root = None,
-    quiet: Quiet = False,
-    as_json: Json = False,
-) -> None:
-    """Fidelity against robustness on validation graphs, for the ideas the default preset is made of."""
-    from rcexplainer.paper.tradeoff import tradeoff as run
-
-    result = run(dataset, model, seed, graphs=graphs, root=root, progress=not quiet)
-    caption = "ratio to greedy deletion and robustness AUC at 10 % noise, on validation graphs"
-    _show(result.to_json(), result.rows(), caption, as_json)
-
-
-@app.command("case-study")
-def case_study(
-    seeds: Annotated[int, typer.Option(min=1, help="How often all of it is done; each seed draws its own graphs.")] = 1,
-    first_seed: Annotated[int, typer.Option(min=0, help="The seed of the first one.")] = 0,
-    figure: Annotated[
-        Path | None, typer.Option(help="Draw a graph of each class, of the first seed: an .svg, .png or .pdf file.")
-    ] = None,
-    settings: Settings = None,
-    quiet: Quiet = False,
-    as_json: Json = False,
-) -> None:
-    """What makes a graph this class and not that one? Three classes that share motifs, every pair of them."""
-    from rcexplainer.cli.fit_ import parse_settings
-    from rcexplainer.paper.case_study import case_study as run
-    from rcexplainer.paper.case_study import draw_case_study
-    from rcexplainer.viz.figure import figure_kind
-
-    if figure is not None:
-        figure_kind(figure)
-        ready(figure, "--figure")
-    result = run(range(first_seed, first_seed + seeds), settings=parse_settings(settings or ()), progress=not quiet)
-    if figure is not None:
-        draw_case_study(result, figure)
-    _show_tables(result.to_json(), result.tables(), as_json)
-
-
-@app.command()
 def reproduce(
     entry: Annotated[
         str,
         typer.Argument(
             help="datasets, fidelity, robustness, time, nodes, links, boundaries, lambda, case-study, ablation, "
-            "qualitative, training, or all."
+            "tradeoff, qualitative, training, or all."
         ),
     ],
     profile: Annotated[str, typer.Option(help="quick: minutes; standard: hours, 3 seeds; paper: 10 seeds.")] = "quick",
