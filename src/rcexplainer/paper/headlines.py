@@ -7,6 +7,7 @@ from rcexplainer.metrics.direction import BETTER
 from rcexplainer.paper.cells import Fill, metric, shown_as
 from rcexplainer.paper.fidelity_tables import at_sparsity, robust_column, sum_column
 from rcexplainer.paper.motif_networks import how_many, using_motif
+from rcexplainer.paper.motif_tables import explained_instances
 from rcexplainer.paper.record import as_of
 from rcexplainer.paper.result_groups import (
     EntrySettings,
@@ -73,7 +74,8 @@ def node_headline(settings: EntrySettings, found: TaggedResults) -> Table | None
 
     used = "".join(f"; {panel[0]}: {text}" for panel, text in how_many(settings, found).items())
     names = {", AUC": scored("auc"), ", accuracy": scored("accuracy")}
-    return _across(using_motif(settings, found), f"recovery of the motif{used}", names)
+    caption = f"recovery of the motif, on {explained_instances(settings)}{used}"
+    return _across(using_motif(settings, found), caption, names)
 
 
 def ablation_headline(settings: EntrySettings, found: TaggedResults) -> Table | None:

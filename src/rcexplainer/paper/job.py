@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 JobResult: TypeAlias = dict[str, Any]  # what a job returns: JSON values
@@ -38,7 +39,7 @@ class Job:
     stored: dict[str, Any] | None = field(default=None, compare=False)
     retired: bool = field(default=False, compare=False)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """The first 12 hexadecimal digits of the hash.
 
@@ -47,7 +48,7 @@ class Job:
         """
         return _hash([self.kind, self.inputs])
 
-    @property
+    @cached_property
     def requests(self) -> tuple[str, ...]:
         """The request, as a hash: with its own settings, and with those it had in version 0.1."""
         own = request(self.kind, self.inputs)

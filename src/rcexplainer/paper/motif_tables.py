@@ -71,7 +71,7 @@ def node_tables(settings: EntrySettings, found: TaggedResults) -> list[Table]:
         *beside("accuracy", ("accuracy",), 1, digits=3),
         *counterfactual_columns(),
     ]
-    caption = MOTIF_CAPTION.format(settings.get("explained", "nodes of motifs that no method was fitted on"))
+    caption = MOTIF_CAPTION.format(explained_instances(settings))
     few = how_many(settings, found)
     made: list[Table] = []
     for panel in groups(found):
@@ -82,6 +82,11 @@ def node_tables(settings: EntrySettings, found: TaggedResults) -> list[Table]:
         whole = f"{caption}; all networks, {few[panel]}" if panel in few else caption
         made += panel_tables(settings, own, whole, fills)
     return made
+
+
+def explained_instances(settings: EntrySettings) -> str:
+    """On which instances motifs are recovered, in words."""
+    return settings.get("explained", "nodes of motifs that no method was fitted on")
 
 
 def case_tables(settings: EntrySettings, found: TaggedResults) -> list[Table]:

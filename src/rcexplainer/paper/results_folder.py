@@ -63,7 +63,8 @@ class ResultsFolder:
         versions = ", ".join(sorted({self.records[job].version for job in earlier}))
         retired = sum(job.retired for job in earlier)
         rest = f", {retired} of them with settings that are gone" if retired else ""
-        return f"{text}; {len(earlier)} results are shown as of version {versions}{rest}."
+        count = "1 result is" if len(earlier) == 1 else f"{len(earlier)} results are"
+        return f"{text}; {count} shown as of version {versions}{rest}."
 
 
 def open_folder(folder: Path) -> ResultsFolder:

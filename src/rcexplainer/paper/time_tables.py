@@ -69,10 +69,8 @@ def in_milliseconds(seconds: float) -> str:
 
 def _mean_time(results: SeedResults, _: Any) -> Cell:
     """Mean and standard deviation over the explanations of a seed, both averaged over the seeds."""
-    deviation = mean(numbers(results, "seconds_std"))
-    return shown_as(
-        numbers(results, "seconds_mean"), lambda centre: f"{in_milliseconds(centre)} ± {in_milliseconds(deviation)}"
-    )
+    deviation = in_milliseconds(mean(numbers(results, "seconds_std")))
+    return shown_as(numbers(results, "seconds_mean"), lambda centre: f"{in_milliseconds(centre)} ± {deviation}")
 
 
 def _times_ours(ours: float) -> Fill:

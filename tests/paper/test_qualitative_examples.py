@@ -1,4 +1,4 @@
-"""Explanations to look at: which instance, what is counted, and what is kept to be drawn."""
+"""Examples of explanations: which instance, what is counted, and what is kept to be drawn."""
 
 from dataclasses import replace
 
@@ -8,21 +8,14 @@ from torch_geometric.data import Data
 
 from rcexplainer.benchmark import methods
 from rcexplainer.benchmark.case import Case
-from rcexplainer.benchmark.measures import flips_without
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation
-from rcexplainer.gnn import gnn_config, train_gnn
+from rcexplainer.gnn import TrainConfig, delete_edges, gnn_config, train_gnn
 from rcexplainer.metrics.motif import motif_edges
-from rcexplainer.paper import qualitative as module
-from rcexplainer.paper.qualitative import (
-    chosen_place,
-    described,
-    explain_one,
-    near,
-    qualitative_figure,
-    qualitative_table,
-)
-from tests.benchmark.toys import QUICK, small
+from rcexplainer.paper import qualitative_examples as module
+from rcexplainer.paper.qualitative_examples import chosen_place, described, explain_one, near
+from rcexplainer.paper.qualitative_tables import qualitative_figure, qualitative_square, qualitative_table
+from tests.paper.toys import small
 
 PATH = torch.tensor([[0, 1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 6]])  # 0–1–…–6
 
@@ -48,7 +41,7 @@ def nodes() -> Case:
 def trained(name: str) -> Case:
     data = small(name)
     config = gnn_config("paper", data.num_features, data.num_classes, data.task)
-    settings = replace(QUICK, epochs=80, lr=0.02)
+    settings = TrainConfig(epochs=80, lr=0.02)
     network = train_gnn(config, data.graphs, data.split, settings=settings, seed=0, progress=False)
     return Case(data, network.model, network.accuracy["test"], 0, settings={"epochs": 1})
 
@@ -73,11 +66,13 @@ def test_the_instance_is_the_first_that_is_right(graphs: Case, nodes: Case) -> N
 def test_without_such_an_instance_it_says_what_is_missing(graphs: Case, monkeypatch) -> None:
     count = graphs.count
     monkeypatch.setattr(module, "_label", lambda one: -1)
-    with pytest.raises(RCExplainerError, match=rf"rightly predicted \(0 are\) and has a motif \({count} have\): train"):
+    with pytest.raises(
+        RCExplainerError, match=rf"correctly predicted \(0 are\) and has a motif \({count} have\): train"
+    ):
         chosen_place(graphs)
     monkeypatch.setattr(module, "_label", lambda one: one.prediction)
     monkeypatch.setattr(module, "motif_edges", lambda one: torch.zeros(1, dtype=torch.bool))
-    with pytest.raises(RCExplainerError, match=rf"rightly predicted \({count} are\) and has a motif \(0 have\)"):
+    with pytest.raises(RCExplainerError, match=rf"correctly predicted \({count} are\) and has a motif \(0 have\)"):
         chosen_place(graphs)
 
 
@@ -87,7 +82,9 @@ def test_what_is_counted_is_what_the_model_says(nodes: Case) -> None:
     found = described(nodes, place, one)
     top = one.top(found["k"])
     assert found["k"] == 6  # a hexagon
-    assert found["flips"] == bool(flips_without(nodes.split, [one], [top])[0])
+    left = delete_edges(one.instance, one.within(top))
+    after = nodes.split.log_probs(nodes.split.run([left]).output).argmax(1)
+    assert found["flips"] == (int(after) != one.prediction)
     pairs = {tuple(sorted(pair)) for pair in one.graph.edge_index[:, top].t().tolist()}
     edges = [tuple(edge) for edge in found["edges"]]
     assert {edge for edge, flag in zip(edges, found["chosen"], strict=True) if flag} == pairs
@@ -122,7 +119,7 @@ def test_a_method_that_cannot_is_skipped_with_its_reason(nodes: Case, monkeypatc
     def fails(case: Case, progress: bool) -> None:
         raise RCExplainerError("not for this model")
 
-    monkeypatch.setitem(module.METHODS, "attention", methods.Entry(fails))
+    monkeypatch.setitem(module.METHODS, "attention", replace(module.METHODS["attention"], fit=fails))
     assert explain_one(nodes, "attention") == {"skipped": "not for this model"}
 
 
@@ -146,6 +143,10 @@ def test_table_and_figure(nodes: Case) -> None:
     assert row["of them found ↑"].startswith(f"{result['found']} (")
     assert table.notes == ("tree-cycles, attention is left out: no attention",)
     assert qualitative_table({}, found[:1]) == qualitative_figure({}, found[:1]) == []
+    (square,) = qualitative_square({}, found).to_rows()
+    outcome = "flips" if result["flips"] else "does not flip"
+    assert square == {"dataset": "tree-cycles", "random": f"{result['found']} of 6, {outcome}"}
+    assert qualitative_square({}, found[:1]) is None
     (none,) = qualitative_table({}, found[-1:])
     assert none.to_rows() == [{"dataset": "tree-cycles", "method": "attention", "left out": "no attention"}]
     pytest.importorskip("matplotlib")
