@@ -275,7 +275,6 @@ EVALUATE, FIT, EXPLAIN = (
         ([*EXPLAIN, "--out", "FOLDER"], "is a folder, not a file"),
         ([*EXPLAIN, "--device", "gpu"], "device 'gpu'"),
         (["explain", "--dataset", "tree-cycles", *EXPLAIN[3:]], "tree-cycles is of nodes: this command is for graphs"),
-        (["tradeoff", "--dataset", "tree-cycles"], "tree-cycles is a node set"),
         ([*EVALUATE, "--protocol", "mine"], "protocol must be one of held-out, paper, got 'mine'"),
         ([*EVALUATE, "--preset", "best"], "unknown preset 'best'; known: default, paper, released"),
         ([*EVALUATE, "--set", "lr=fast"], "lr must be a number, got 'fast'"),

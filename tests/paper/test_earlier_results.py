@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rcexplainer.paper import job_kinds, record, store
-from rcexplainer.paper.entries import ENTRIES, plan, tables
+from rcexplainer.paper.entries import PAPER_ENTRIES, plan, tables
 from rcexplainer.paper.job import Job
 from rcexplainer.paper.job_lists import measurements, variants
 from rcexplainer.paper.markdown_pages import write_pages
@@ -16,7 +16,7 @@ from rcexplainer.paper.report import write_report
 from rcexplainer.paper.results_folder import open_folder, read_folder
 from rcexplainer.paper.runner import run_jobs
 from rcexplainer.paper.store import Store
-from rcexplainer.paper.table import Cell, Column, Table, dated
+from rcexplainer.paper.table import Column, Table, TableCell, dated
 from tests.paper.fakes import result_of, results_of
 from tests.paper.test_packs import RESULTS
 
@@ -52,7 +52,7 @@ def test_as_of_in_words_and_in_tables() -> None:
     assert as_of([{"as_of": "0.1"}, {"as_of": "0.1"}]) == "0.1"
     assert as_of([{"as_of": "0.1"}, {}]) == "0.1 in part"
     assert as_of([{"as_of": "0.2"}, {"as_of": "0.1"}]) == "0.1, 0.2"
-    table = Table("t", (Column("method"),), ((Cell("a"),), (Cell("b"),)))
+    table = Table("t", (Column("method"),), ((TableCell("a"),), (TableCell("b"),)))
     assert dated(table, ["", ""]) == table
     assert dated(table, ["0.1", "0.1"]).caption == "t (as of version 0.1)"
     mixed = dated(table, ["0.1", ""])
@@ -181,7 +181,7 @@ def test_every_stored_result_of_this_repository_is_shown(tmp_path, monkeypatch) 
         if tables(planned, found.results):
             assert f"]({planned.name}.md)" in text
             assert "as of version 0.1" in (tmp_path / f"{planned.name}.md").read_text("utf-8")
-    assert {planned.name for planned in found.plans} == set(ENTRIES)
+    assert {planned.name for planned in found.plans} == set(PAPER_ENTRIES)
 
 
 def test_a_retired_row_of_the_ablation_has_its_results_of_version_0_1() -> None:

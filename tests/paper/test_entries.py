@@ -4,14 +4,14 @@ import pytest
 
 from rcexplainer.benchmark import networks
 from rcexplainer.errors import MissingDataError, RCExplainerError
-from rcexplainer.paper.entries import ENTRIES, plan
+from rcexplainer.paper.entries import PAPER_ENTRIES, plan
 from rcexplainer.paper.plan import PROFILES, settings_file
 from rcexplainer.paper.reproduce import reproduce
 from tests.paper.toys import toy_data
 
 
 def test_every_entry_has_a_plan_in_every_profile() -> None:
-    for name in ENTRIES:
+    for name in PAPER_ENTRIES:
         for profile in PROFILES:
             planned = plan(name, profile)
             assert planned.title, (name, profile)

@@ -8,7 +8,7 @@ import pytest
 
 from rcexplainer.paper.curve_figures import fidelity_figure, robustness_figures, varied_figure
 from rcexplainer.paper.dot_figures import ablation_figure, case_square, node_figure, time_figure
-from rcexplainer.paper.entries import ENTRIES, figures, plan
+from rcexplainer.paper.entries import PAPER_ENTRIES, figures, plan
 from rcexplainer.paper.figure_files import read_captions, write_figures
 from rcexplainer.paper.figure_style import FURTHER_METHODS, METHOD_PENS, PAPER_METHODS
 from tests.paper.fakes import FAKE_NOISE, case, measured, results_of, skipped
@@ -152,7 +152,7 @@ def test_the_case_study_is_a_square() -> None:
 
 
 def test_an_entry_without_results_draws_nothing() -> None:
-    assert [name for name in ENTRIES if figures(plan(name, "standard"), {})] == []
+    assert [name for name in PAPER_ENTRIES if figures(plan(name, "standard"), {})] == []
 
 
 def test_files_are_written_and_stay_the_same(tmp_path) -> None:
@@ -168,7 +168,7 @@ def test_an_entry_that_cannot_be_drawn_costs_no_other(tmp_path, monkeypatch, cap
     def broken(settings, found):
         raise ZeroDivisionError("by zero")
 
-    monkeypatch.setitem(ENTRIES, "case-study", replace(ENTRIES["case-study"], figures=broken))
+    monkeypatch.setitem(PAPER_ENTRIES, "case-study", replace(PAPER_ENTRIES["case-study"], figures=broken))
     plans = [plan(name, "standard") for name in ("case-study", "lambda")]
     known = {job: result for one in plans for job, result in results_of(one).items()}
     with caplog.at_level(logging.WARNING):

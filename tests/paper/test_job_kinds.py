@@ -10,7 +10,7 @@ from rcexplainer.benchmark.methods import METHODS, Caps
 from rcexplainer.gnn import TrainConfig
 from rcexplainer.gnn.models import MODELS
 from rcexplainer.paper import job_kinds
-from rcexplainer.paper.entries import ENTRIES, plan
+from rcexplainer.paper.entries import PAPER_ENTRIES, plan
 from rcexplainer.paper.job import Job
 from rcexplainer.paper.job_kinds import case_job, explain_job, measure_job, tradeoff_job, training_job
 from rcexplainer.paper.runner import _context
@@ -22,7 +22,7 @@ def test_another_cap_is_another_job() -> None:
 
 
 def digests() -> list[str]:
-    return [job.digest for name in ENTRIES for job in plan(name, "standard").rows]
+    return [job.digest for name in PAPER_ENTRIES for job in plan(name, "standard").rows]
 
 
 def test_a_job_is_the_same_in_every_process() -> None:

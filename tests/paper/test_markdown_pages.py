@@ -12,13 +12,13 @@ from rcexplainer.paper.failures import Failed, Skipped, read_failures, with_skip
 from rcexplainer.paper.markdown_pages import table_text, write_pages
 from rcexplainer.paper.results_folder import read_folder
 from rcexplainer.paper.store import Store
-from rcexplainer.paper.table import Cell, Column, Table
+from rcexplainer.paper.table import Column, Table, TableCell
 from tests.paper.fakes import results_of
 from tests.paper.toy_jobs import JOBS
 
 
 def test_a_table_in_markdown() -> None:
-    rows = ((Cell("a"), Cell("1|2", 1.0, best=True)), (Cell("b"), Cell("–")))
+    rows = ((TableCell("a"), TableCell("1|2", 1.0, best=True)), (TableCell("b"), TableCell("–")))
     caption, lines, notes = table_text(Table("shown", (Column("method"), Column("m", "lower")), rows, ("why\nnot",)))
     assert caption == "**shown**"
     assert lines.splitlines() == ["| method | m ↓ |", "| --- | --- |", "| a | **1\\|2** |", "| b | – |"]

@@ -17,7 +17,7 @@ from rcexplainer.paper.figure_files import write_figures
 from rcexplainer.paper.report import write_report
 from rcexplainer.paper.results_folder import open_folder
 from rcexplainer.paper.store import Store
-from rcexplainer.paper.table import Cell, Column, Table
+from rcexplainer.paper.table import Column, Table, TableCell
 from tests.paper.browser import look
 from tests.paper.fakes import results_of
 
@@ -131,7 +131,7 @@ def test_the_browser_would_notice(tmp_path) -> None:
 
 def test_what_is_shown_cannot_become_markup() -> None:
     bad = "<img src=x onerror=alert(1)>"
-    one = Table(bad, (Column(bad), Column("AUC", "higher")), ((Cell(bad), Cell("&", 1.0, True)),), (bad,))
+    one = Table(bad, (Column(bad), Column("AUC", "higher")), ((TableCell(bad), TableCell("&", 1.0, True)),), (bad,))
     shown = markup.table(one) + markup.picture(b"<svg/>", f'"{bad}', ["figures/a b.svg"]) + markup.link(bad, bad)
     assert "<img src=x" not in shown
     assert shown.count("&lt;img src=x onerror=alert(1)&gt;") == 7  # caption, heading, cell, note, alt, caption, link

@@ -17,7 +17,7 @@ from rcexplainer.paper.headlines import (
 from rcexplainer.paper.motif_tables import case_tables, dataset_tables, node_tables, pair_means
 from rcexplainer.paper.result_groups import number, spread
 from rcexplainer.paper.robustness_tables import robustness_tables
-from rcexplainer.paper.table import Cell, Column, Table, marked
+from rcexplainer.paper.table import Column, Table, TableCell, marked
 from rcexplainer.paper.time_tables import time_tables
 
 LEVELS = 6  # sparsities
@@ -68,7 +68,7 @@ def found(**methods: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[st
     return [network, *(({**tags, "variant": name}, one) for name, results in methods.items() for one in results)]
 
 
-def column(table: Table, heading: str) -> list[Cell]:
+def column(table: Table, heading: str) -> list[TableCell]:
     place = [one.heading for one in table.columns].index(heading)
     return [row[place] for row in table.rows]
 
@@ -78,7 +78,7 @@ def texts(table: Table, heading: str) -> list[str]:
 
 
 def table_of(*values: float | None, better: Any = "higher", names: str = "abcd") -> Table:
-    rows = tuple((Cell(name), Cell(str(value), value)) for name, value in zip(names, values, strict=False))
+    rows = tuple((TableCell(name), TableCell(str(value), value)) for name, value in zip(names, values, strict=False))
     return Table("t", (Column("method"), Column("m", better)), rows)
 
 
@@ -101,7 +101,7 @@ def test_the_best_of_a_directed_column_is_marked(table: Table, best: list[bool])
 
 def test_references_take_no_part() -> None:
     rows = tuple(
-        (Cell(name), Cell(str(value), value))
+        (TableCell(name), TableCell(str(value), value))
         for name, value in (("greedy", 9.0), ("a", 1.0), ("b", 2.0), ("random", 5.0))
     )
     table = Table("t", (Column("method"), Column("m", "higher")), rows)
@@ -110,8 +110,13 @@ def test_references_take_no_part() -> None:
 
 
 def test_what_reads_the_same_is_a_tie() -> None:
-    cells = (Cell("0.99 ± 0.01", 0.9921), Cell("0.99 ± 0.00", 0.9879), Cell("0.98", 0.98), Cell("–"))
-    rows = tuple((Cell(name), cell) for name, cell in zip("abcd", cells, strict=True))
+    cells = (
+        TableCell("0.99 ± 0.01", 0.9921),
+        TableCell("0.99 ± 0.00", 0.9879),
+        TableCell("0.98", 0.98),
+        TableCell("–"),
+    )
+    rows = tuple((TableCell(name), cell) for name, cell in zip("abcd", cells, strict=True))
     table = marked(Table("t", (Column("method"), Column("m", "higher")), rows))
     assert [row[1].best for row in table.rows] == [True, True, False, False]
 

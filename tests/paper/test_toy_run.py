@@ -1,17 +1,17 @@
-"""Every entry really run, once, at toy size: jobs, tables, pages, figures, compact files; the case study, the trade-off."""
+"""Every entry really run, once, at toy size: its jobs, tables, pages, figures and compact files."""
 
 import pytest
 
 from rcexplainer.paper.case_examples import example_figure, examples_from
 from rcexplainer.paper.case_study import CLASS_MOTIFS, MOTIF_NAMES
-from rcexplainer.paper.entries import ENTRIES, headline, tables
+from rcexplainer.paper.entries import PAPER_ENTRIES, headline, tables
 from rcexplainer.paper.plan import settings_file
 from rcexplainer.paper.report import write_report
 from rcexplainer.paper.reproduce import Reproduction
 from rcexplainer.paper.store import Store
 from rcexplainer.paper.tradeoff import tradeoff_points
 from tests.paper.fakes import case
-from tests.paper.toys import run_all
+from tests.paper.toys import run_all, toy_data
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def test_every_entry_runs_at_toy_size(toy_run: Reproduction) -> None:
         assert settings_file(planned.name)["title"] in front
         page = (toy_run.page.parent / f"{planned.name}.md").read_text(encoding="utf-8")
         assert settings_file(planned.name)["title"] in page
-    assert len(toy_run.tables()) > len(ENTRIES)
+    assert len(toy_run.tables()) > len(PAPER_ENTRIES)
 
 
 def test_finished_entries_are_packed_and_read_again(toy_run: Reproduction) -> None:
@@ -43,9 +43,14 @@ def test_finished_entries_are_packed_and_read_again(toy_run: Reproduction) -> No
 
 
 def test_a_report_of_the_run(toy_run: Reproduction) -> None:
-    found = write_report(toy_run.page.parent)
+    before = toy_run.page.read_text(encoding="utf-8")
+    with toy_data():
+        found = write_report(toy_run.page.parent)
     assert found.broken == ()
-    assert "The profile quick shows that everything runs" in found.page.read_text(encoding="utf-8")
+    page = found.page.read_text(encoding="utf-8")
+    assert "The profile quick shows that everything runs" in page
+    assert page.count("<img") == len(list((toy_run.page.parent / "figures").glob("*.svg"))) > len(PAPER_ENTRIES)
+    assert toy_run.page.read_text(encoding="utf-8") == before
 
 
 def test_the_tradeoff_measures_every_setting_on_validation_graphs(toy_run: Reproduction) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rcexplainer.paper.entries import ENTRIES, plan
+from rcexplainer.paper.entries import PAPER_ENTRIES, plan
 from rcexplainer.paper.plan import Plan
 from rcexplainer.paper.verdicts import JUDGES, Verdict, counts, verdicts
 from tests.paper.fakes import result_of
@@ -31,7 +31,7 @@ def test_made_up_results_reach_every_aim(name: str) -> None:
 
 
 def test_what_was_not_run_is_open() -> None:
-    for name in ENTRIES:
+    for name in PAPER_ENTRIES:
         found = verdicts(plan(name, "standard"), {})
         assert (len(found) > 0) == (name in JUDGES), name
         assert all(one.reached is None and "not run" in one.found for one in found), name

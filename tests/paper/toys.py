@@ -45,18 +45,18 @@ def few_jobs(name: str, profile: str) -> Plan:
 
 @contextmanager
 def toy_data() -> Iterator[pytest.MonkeyPatch]:
-    """While it lasts, every dataset is small."""
+    """While it lasts, every dataset is small, and so is every search."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(networks, "load", small)
         patch.setattr(inventory, "load", small)
         patch.setattr(networks, "training_settings", toy_training)
+        patch.setattr(entries, "profile_settings", toy_settings)
         yield patch
 
 
 def run_all(folder: Path) -> reproduce.Reproduction:
     """The first jobs of every entry, on small datasets."""
     with toy_data() as patch:
-        patch.setattr(entries, "profile_settings", toy_settings)
         patch.setattr(reproduce, "plan", few_jobs)
         patch.setattr(figure_files, "FIGURE_FORMATS", ("svg",))
         return reproduce.reproduce("all", "quick", folder, progress=False)

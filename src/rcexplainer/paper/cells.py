@@ -25,9 +25,9 @@ from rcexplainer.paper.result_groups import (
     samples,
     spread,
 )
-from rcexplainer.paper.table import Cell, Column, Table, dated, marked
+from rcexplainer.paper.table import Column, Table, TableCell, dated, marked
 
-Fill: TypeAlias = tuple[Column, Callable[[SeedResults, Any], Cell]]  # from results and what the paper reports
+Fill: TypeAlias = tuple[Column, Callable[[SeedResults, Any], TableCell]]  # from results and what the paper reports
 NumberPath: TypeAlias = tuple[str | int, ...]  # names and places that lead to a number in a result
 
 
@@ -77,13 +77,15 @@ def method_table(
     rows = {name: [fill(own, reference.get(name)) for _, fill in fills] for name, own in done(methods).items()}
     rows = {name: row for name, row in rows.items() if any(cell.value is not None for cell in row)}
     if not rows:
-        gone = tuple((Cell(name), Cell(reason)) for name, reason in reasons(methods).items() if notes(methods))
+        gone = tuple(
+            (TableCell(name), TableCell(reason)) for name, reason in reasons(methods).items() if notes(methods)
+        )
         return Table(caption, (Column(first), Column("left out")), gone) if gone else None
     shown = [place for place in range(len(fills)) if any(row[place].text for row in rows.values())]
     table = Table(
         caption,
         (Column(first), *(fills[place][0] for place in shown)),
-        tuple((Cell(name), *(row[place] for place in shown)) for name, row in rows.items()),
+        tuple((TableCell(name), *(row[place] for place in shown)) for name, row in rows.items()),
         tuple(notes(methods)),
     )
     return dated(table, [as_of(methods[name]) for name in rows])
@@ -109,7 +111,7 @@ def compared(
     for panel, methods in groups(found).items():
         reference = reported(settings, panel[0])
         rows = {
-            (name, at): (Cell(name), Cell(at), ours, plain(paper), difference(ours, paper))
+            (name, at): (TableCell(name), TableCell(at), ours, plain(paper), difference(ours, paper))
             for name, results in methods.items()
             for at, paper in reference.get(name, {}).items()
             if at in paths and (ours := over_seeds(numbers(results, *paths[at]))).value is not None
@@ -123,32 +125,32 @@ def compared(
 # Cells
 
 
-def over_seeds(values: Sequence[float], digits: int = 2) -> Cell:
+def over_seeds(values: Sequence[float], digits: int = 2) -> TableCell:
     """Mean ± standard deviation; – for what could not be measured."""
     return shown_as(values, lambda _: spread(values, digits))
 
 
-def shown_as(values: Sequence[float], show: Callable[[float], str]) -> Cell:
+def shown_as(values: Sequence[float], show: Callable[[float], str]) -> TableCell:
     """The mean, as `show` writes it; – for what could not be measured."""
     centre = mean(values)
-    return Cell("–") if centre != centre else Cell(show(centre), centre)
+    return TableCell("–") if centre != centre else TableCell(show(centre), centre)
 
 
-def plain(value: float | None) -> Cell:
+def plain(value: float | None) -> TableCell:
     """As the paper prints it: no number of ours, so that it makes no row."""
-    return Cell("" if value is None else f"{value:,g}")
+    return TableCell("" if value is None else f"{value:,g}")
 
 
-def count(results: SeedResults, *path: str | int) -> Cell:
+def count(results: SeedResults, *path: str | int) -> TableCell:
     """A sum over the seeds: it describes, and makes no row."""
-    return Cell(f"{sum(value for value in numbers(results, *path) if value == value):.0f}")
+    return TableCell(f"{sum(value for value in numbers(results, *path) if value == value):.0f}")
 
 
-def difference(ours: Cell, paper: float | None, digits: int = 2) -> Cell:
+def difference(ours: TableCell, paper: float | None, digits: int = 2) -> TableCell:
     """Ours − the paper's; empty where one is missing."""
     if ours.value is None or paper is None:
-        return Cell("")
-    return Cell(signed(ours.value - paper, lambda size: f"{size:.{digits}f}"), ours.value - paper)
+        return TableCell("")
+    return TableCell(signed(ours.value - paper, lambda size: f"{size:.{digits}f}"), ours.value - paper)
 
 
 def signed(value: float, show: Callable[[float], str]) -> str:

@@ -16,7 +16,7 @@ Reader = Callable[[JobResult], float]  # a number of a result
 
 
 @dataclass(frozen=True)
-class Check:
+class ClaimCheck:
     """One comparison.
 
     Attributes:
@@ -28,7 +28,7 @@ class Check:
     says: str
 
 
-def check(value: float, holds: bool, says: str) -> Check:
+def check(value: float, holds: bool, says: str) -> ClaimCheck:
     """A comparison of a number that may not have been measured.
 
     Args:
@@ -39,10 +39,10 @@ def check(value: float, holds: bool, says: str) -> Check:
     Returns:
         The comparison; open where the number is nan.
     """
-    return Check(None, "not measured") if isnan(value) else Check(holds, says)
+    return ClaimCheck(None, "not measured") if isnan(value) else ClaimCheck(holds, says)
 
 
-def undecided(settings: EntrySettings, name: str, results: SeedResults) -> list[Check]:
+def undecided(settings: EntrySettings, name: str, results: SeedResults) -> list[ClaimCheck]:
     """Why nothing can be decided about a method yet.
 
     Args:
@@ -55,17 +55,17 @@ def undecided(settings: EntrySettings, name: str, results: SeedResults) -> list[
     """
     skipped = [one["skipped"] for one in results if one.get("skipped")]
     if not results:
-        return [Check(None, f"{name}: not run")]
+        return [ClaimCheck(None, f"{name}: not run")]
     if skipped:
-        return [Check(None, f"{name} is left out: {skipped[0]}")]
+        return [ClaimCheck(None, f"{name} is left out: {skipped[0]}")]
     if len(results) < settings["seeds"]:
-        return [Check(None, f"{name}: {len(results)} of {settings['seeds']} seeds")]
+        return [ClaimCheck(None, f"{name}: {len(results)} of {settings['seeds']} seeds")]
     return []
 
 
 def above(
     settings: EntrySettings, methods: MethodResults, rivals: Sequence[str], readers: Mapping[str, Reader]
-) -> list[Check]:
+) -> list[ClaimCheck]:
     """Whether RCExplainer is above every rival everywhere, on the instances that both explained.
 
     Args:
@@ -98,15 +98,15 @@ def above(
         below = [f"{at} ({_versus(own, other)})" for at, (own, other) in pairs.items() if own <= other]
         unknown = [at for at, (own, other) in pairs.items() if isnan(own - other)]
         if below:
-            checks.append(Check(False, f"not above {rival} at {', '.join(below)}"))
+            checks.append(ClaimCheck(False, f"not above {rival} at {', '.join(below)}"))
         if unknown:
-            checks.append(Check(None, f"{rival} has no value at {', '.join(unknown)}"))
+            checks.append(ClaimCheck(None, f"{rival} has no value at {', '.join(unknown)}"))
         gaps += [
             (own - other, f"closest: {rival} at {at} ({_versus(own, other)})")
             for at, (own, other) in pairs.items()
             if own > other
         ]
-    return checks or [Check(True, min(gaps)[1]) if gaps else Check(None, "nothing was compared")]
+    return checks or [ClaimCheck(True, min(gaps)[1]) if gaps else ClaimCheck(None, "nothing was compared")]
 
 
 def methods_on(found: TaggedResults, dataset: str) -> MethodResults:

@@ -58,7 +58,7 @@ def _measured(
     return PaperEntry(job_lists.measurements, tables, figures, headline)
 
 
-ENTRIES: dict[str, PaperEntry] = {
+PAPER_ENTRIES: dict[str, PaperEntry] = {
     "datasets": PaperEntry(job_lists.networks, dataset_tables),
     "fidelity": _measured(fidelity_tables, curve_figures.fidelity_figure, headlines.fidelity_headline),
     "robustness": _measured(robustness_tables, curve_figures.robustness_figures, headlines.robustness_headline),
@@ -88,12 +88,12 @@ def plan(name: str, profile: str) -> Plan:
     Raises:
         RCExplainerError: There is no such entry or profile.
     """
-    if name not in ENTRIES:
-        raise RCExplainerError(f"unknown entry {name!r}; known: {', '.join(ENTRIES)}, or all")
+    if name not in PAPER_ENTRIES:
+        raise RCExplainerError(f"unknown entry {name!r}; known: {', '.join(PAPER_ENTRIES)}, or all")
     if profile not in PROFILES:
         raise RCExplainerError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
     settings = profile_settings(name, profile)
-    return Plan(name, settings, ENTRIES[name].jobs(settings))
+    return Plan(name, settings, PAPER_ENTRIES[name].jobs(settings))
 
 
 def tables(planned: Plan, results: Results) -> list[Table]:
@@ -107,7 +107,7 @@ def tables(planned: Plan, results: Results) -> list[Table]:
         The tables; none without results.
     """
     found = planned.tagged(results)
-    return ENTRIES[planned.name].tables(planned.settings, found) if found else []
+    return PAPER_ENTRIES[planned.name].tables(planned.settings, found) if found else []
 
 
 def headline(planned: Plan, results: Results) -> Table | None:
@@ -123,7 +123,7 @@ def headline(planned: Plan, results: Results) -> Table | None:
     found = planned.tagged(results)
     if not found:
         return None
-    own = ENTRIES[planned.name].headline
+    own = PAPER_ENTRIES[planned.name].headline
     made = own(planned.settings, found) if own else None
     return made or next(iter(tables(planned, results)), None)
 
@@ -142,4 +142,4 @@ def figures(planned: Plan, results: Results) -> list[PaperFigure]:
         MissingExtraError: matplotlib is not installed.
     """
     found = planned.tagged(results)
-    return ENTRIES[planned.name].figures(planned.settings, found) if found else []
+    return PAPER_ENTRIES[planned.name].figures(planned.settings, found) if found else []

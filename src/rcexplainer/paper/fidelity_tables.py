@@ -25,7 +25,7 @@ from rcexplainer.paper.result_groups import (
     number,
     numbers,
 )
-from rcexplainer.paper.table import Cell, Column, Table
+from rcexplainer.paper.table import Column, Table, TableCell
 
 FIDELITY_CAPTION = "fidelity at each sparsity: drop in the predicted class's probability without the explanation"
 # What else is measured at the sparsities.
@@ -68,9 +68,9 @@ def counterfactual_columns() -> list[Fill]:
     """Columns of counterfactuals. Only those of the same search along every ranking compete."""
 
     def own_search(title: str, name: str) -> Fill:
-        def fill(results: SeedResults, _: Any) -> Cell:
+        def fill(results: SeedResults, _: Any) -> TableCell:
             values = [value for value in numbers(results, name) if value == value]
-            return over_seeds(values) if values else Cell("")
+            return over_seeds(values) if values else TableCell("")
 
         return Column(title), fill
 

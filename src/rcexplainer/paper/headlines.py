@@ -19,7 +19,7 @@ from rcexplainer.paper.result_groups import (
     numbers,
 )
 from rcexplainer.paper.robustness_tables import HEADLINE_K
-from rcexplainer.paper.table import Cell, Column, Table, dated, marked
+from rcexplainer.paper.table import Column, Table, TableCell, dated, marked
 from rcexplainer.paper.time_tables import in_milliseconds
 
 HeadlineMaker = Callable[[EntrySettings, TaggedResults], Table | None]
@@ -34,7 +34,7 @@ def time_headline(settings: EntrySettings, found: TaggedResults) -> Table | None
     """Milliseconds for one explanation, alone and in a batch."""
 
     def milliseconds(name: str) -> Callable[[str], Fill]:
-        def fill(results: SeedResults, _: Any) -> Cell:
+        def fill(results: SeedResults, _: Any) -> TableCell:
             return shown_as(numbers(results, name), in_milliseconds)
 
         return lambda title: (Column(title, BETTER[name]), fill)
@@ -67,7 +67,7 @@ def node_headline(settings: EntrySettings, found: TaggedResults) -> Table | None
     """AUC and accuracy of the motif on every dataset, of networks that rely on it; means without their spread."""
 
     def scored(name: str) -> Callable[[str], Fill]:
-        def fill(results: SeedResults, _: Any) -> Cell:
+        def fill(results: SeedResults, _: Any) -> TableCell:
             return shown_as(numbers(results, name), lambda centre: f"{centre:.3f}")
 
         return lambda title: (Column(title, BETTER[name]), fill)
@@ -94,7 +94,9 @@ def _across(found: TaggedResults, caption: str, measures: Mapping[str, Callable[
     methods = list(dict.fromkeys(name for own in panels.values() for name in own))
     fills = [(panel, make(title + end)) for panel, title in _titles(panels).items() for end, make in measures.items()]
     rows = {
-        name: [fill(panels[panel][name], None) if name in panels[panel] else Cell("") for panel, (_, fill) in fills]
+        name: [
+            fill(panels[panel][name], None) if name in panels[panel] else TableCell("") for panel, (_, fill) in fills
+        ]
         for name in methods
     }
     rows = {name: row for name, row in rows.items() if any(cell.value is not None for cell in row)}
@@ -105,7 +107,7 @@ def _across(found: TaggedResults, caption: str, measures: Mapping[str, Callable[
     table = Table(
         f"{datasets[0]}: {caption}" if len(datasets) == 1 else caption,
         (Column("method"), *(fills[place][1][0] for place in shown)),
-        tuple((Cell(name), *(row[place] for place in shown)) for name, row in rows.items()),
+        tuple((TableCell(name), *(row[place] for place in shown)) for name, row in rows.items()),
     )
     versions = [as_of(one for own in panels.values() for one in own.get(name, ())) for name in rows]
     return marked(dated(table, versions))

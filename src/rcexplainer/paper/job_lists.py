@@ -98,7 +98,7 @@ def training(settings: EntrySettings) -> JobList:
 
 
 def tradeoff(settings: EntrySettings) -> JobList:
-    """A job for each setting on one network, and one for greedy deletion, of which ratios are taken."""
+    """A job for each setting on one network, and one for greedy deletion, the denominator of all ratios."""
     where = settings["dataset"], settings["model"], settings["seed"]
     make = partial(tradeoff_job, *where, graphs=settings["graphs"])
     tags = dict(zip(("dataset", "model", "seed"), where, strict=True))

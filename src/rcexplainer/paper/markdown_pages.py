@@ -13,7 +13,7 @@ from rcexplainer.paper.figure_files import FIGURE_FOLDER, Captions, read_caption
 from rcexplainer.paper.notes import read_notes
 from rcexplainer.paper.plan import Plan
 from rcexplainer.paper.results_folder import ResultsFolder
-from rcexplainer.paper.table import Cell, Table
+from rcexplainer.paper.table import Table, TableCell
 from rcexplainer.paper.verdicts import VERDICT_WORDS, Verdict, counts
 from rcexplainer.saving.files import write_whole
 
@@ -116,7 +116,7 @@ def _grid(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: TableCell) -> str:
     text = _plain(cell.text)
     return f"**{text}**" if cell.best else text
 

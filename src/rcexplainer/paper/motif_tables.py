@@ -9,7 +9,7 @@ from rcexplainer.paper.fidelity_tables import counterfactual_columns
 from rcexplainer.paper.motif_networks import how_many, using_motif
 from rcexplainer.paper.record import as_of
 from rcexplainer.paper.result_groups import EntrySettings, MethodResults, SeedResults, TaggedResults, groups, number
-from rcexplainer.paper.table import Cell, Column, Table, dated
+from rcexplainer.paper.table import Column, Table, TableCell, dated
 
 DATASETS_CAPTION = (
     "ours, and in brackets or beside it the paper's; motif flips: share of the instances that flip without their motif"
@@ -49,7 +49,7 @@ def dataset_tables(settings: EntrySettings, found: TaggedResults) -> list[Table]
         *(_shape(name, place) for place, name in enumerate(("nodes", "edges", "graphs", "classes"))),
         *beside("test accuracy", ("accuracy",), 4),
         metric("motif flips", "motif_flips"),
-        (Column("networks"), lambda own, _: Cell(str(len(own)))),
+        (Column("networks"), lambda own, _: TableCell(str(len(own)))),
     ]
     made = method_table(DATASETS_CAPTION, "dataset", networks, fills, settings.get("reference", {}))
     return [made] if made else []
@@ -95,7 +95,7 @@ def case_tables(settings: EntrySettings, found: TaggedResults) -> list[Table]:
     ones = [(pair, result) for _, result in found for pair in result["pairs"]]
     rows = tuple(
         (
-            *(Cell(str(pair[name])) for name in ("own", "other", "seed")),
+            *(TableCell(str(pair[name])) for name in ("own", "other", "seed")),
             *(over_seeds([number(pair, name)]) for name in CASE_COLUMNS.values()),
         )
         for pair, _ in ones
@@ -120,9 +120,10 @@ def pair_means(settings: EntrySettings, found: TaggedResults) -> Table | None:
             key = (f"{pair['own']}, not {pair['other']}", pair["telling"])
             pairs.setdefault(key, []).append(pair)
     fills: list[Fill] = [metric(title, name) for title, name in CASE_COLUMNS.items()]
-    fills.append((Column("graphs"), lambda own, _: Cell(f"{fmean(one['graphs'] for one in own):.0f}")))
+    fills.append((Column("graphs"), lambda own, _: TableCell(f"{fmean(one['graphs'] for one in own):.0f}")))
     rows = tuple(
-        (Cell(name), Cell(motif), *(fill(own, None) for _, fill in fills)) for (name, motif), own in pairs.items()
+        (TableCell(name), TableCell(motif), *(fill(own, None) for _, fill in fills))
+        for (name, motif), own in pairs.items()
     )
     columns = (Column("class"), Column("telling motif"), *(column for column, _ in fills))
     version = as_of(result for _, result in found)
@@ -132,11 +133,11 @@ def pair_means(settings: EntrySettings, found: TaggedResults) -> Table | None:
 def _shape(name: str, place: int) -> Fill:
     """A number of a dataset, in brackets the paper's."""
 
-    def fill(own: SeedResults, paper: Any) -> Cell:
+    def fill(own: SeedResults, paper: Any) -> TableCell:
         value = own[0]["dataset"][name]
         exact = len(value) if name == "classes" else value
         ours = f"{exact:.0f}" if float(exact).is_integer() else f"{exact:.2f}"
         known = listed(paper, place)
-        return Cell(ours if known is None else f"{ours} ({known:g})")
+        return TableCell(ours if known is None else f"{ours} ({known:g})")
 
     return Column(name), fill

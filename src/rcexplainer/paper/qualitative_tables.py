@@ -7,7 +7,7 @@ from rcexplainer.paper.figure_style import PaperFigure
 from rcexplainer.paper.job import JobResult
 from rcexplainer.paper.record import as_of
 from rcexplainer.paper.result_groups import EntrySettings, TaggedResults
-from rcexplainer.paper.table import Cell, Column, Table, dated
+from rcexplainer.paper.table import Column, Table, TableCell, dated
 from rcexplainer.viz.grids import Shown, explanation_grid
 
 QUALITATIVE_COLUMNS = (
@@ -40,7 +40,7 @@ def qualitative_table(settings: EntrySettings, found: TaggedResults) -> list[Tab
         notes = tuple(f"{tags['dataset']}, {tags['variant']} is left out: {reason}" for tags, reason in gone)
         table = Table(QUALITATIVE_CAPTION, QUALITATIVE_COLUMNS, tuple(_row(*one) for one in shown), notes)
         return [dated(table, [as_of([result]) for _, result in shown])]
-    rows = tuple((Cell(tags["dataset"]), Cell(tags["variant"]), Cell(reason)) for tags, reason in gone)
+    rows = tuple((TableCell(tags["dataset"]), TableCell(tags["variant"]), TableCell(reason)) for tags, reason in gone)
     return [Table("Nothing could be explained", (*QUALITATIVE_COLUMNS[:2], Column("left out")), rows)] if rows else []
 
 
@@ -57,24 +57,24 @@ def qualitative_square(settings: EntrySettings, found: TaggedResults) -> Table |
     shown = {(tags["dataset"], tags["variant"]): one for tags, one in _explained(found) if not one.get("skipped")}
     datasets, methods = (list(dict.fromkeys(pair[place] for pair in shown)) for place in (0, 1))
 
-    def cell(one: JobResult | None) -> Cell:
-        return Cell("–" if one is None else f"{one['found']} of {one['k']}, {_outcome(one['flips'])}")
+    def cell(one: JobResult | None) -> TableCell:
+        return TableCell("–" if one is None else f"{one['found']} of {one['k']}, {_outcome(one['flips'])}")
 
-    rows = tuple((Cell(own), *(cell(shown.get((own, method))) for method in methods)) for own in datasets)
+    rows = tuple((TableCell(own), *(cell(shown.get((own, method))) for method in methods)) for own in datasets)
     versions = [as_of(one for pair, one in shown.items() if pair[0] == own) for own in datasets]
     columns = (Column("dataset"), *map(Column, methods))
     return dated(Table(QUALITATIVE_CAPTION, columns, rows), versions) if rows else None
 
 
-def _row(tags: dict[str, Any], result: dict[str, Any]) -> tuple[Cell, ...]:
+def _row(tags: dict[str, Any], result: dict[str, Any]) -> tuple[TableCell, ...]:
     share = result["found"] / result["k"]
     return (
-        Cell(tags["dataset"]),
-        Cell(tags["variant"]),
-        Cell(str(result["k"])),
-        Cell(f"{result['found']} ({short(share)})", share),
-        Cell(_outcome(result["flips"]), float(result["flips"])),
-        Cell(_outcome(result["motif_flips"]), float(result["motif_flips"])),
+        TableCell(tags["dataset"]),
+        TableCell(tags["variant"]),
+        TableCell(str(result["k"])),
+        TableCell(f"{result['found']} ({short(share)})", share),
+        TableCell(_outcome(result["flips"]), float(result["flips"])),
+        TableCell(_outcome(result["motif_flips"]), float(result["motif_flips"])),
     )
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rcexplainer.paper.entries import ENTRIES, plan, tables
+from rcexplainer.paper.entries import PAPER_ENTRIES, plan, tables
 from rcexplainer.paper.failures import Failed, Skipped, write_failures
 from rcexplainer.paper.figure_files import write_figures
 from rcexplainer.paper.job_work import work
@@ -78,7 +78,7 @@ def reproduce(name: str, profile: str, out: Path, *, workers: int = 1, progress:
     Raises:
         RCExplainerError: There is no such entry or profile, or the folder cannot be used.
     """
-    plans = tuple(plan(entry, profile) for entry in (ENTRIES if name == "all" else (name,)))
+    plans = tuple(plan(entry, profile) for entry in (PAPER_ENTRIES if name == "all" else (name,)))
     store = Store(out)
     store.claim(profile)
     jobs = [job for planned in plans for job in planned.jobs]

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.paper.entries import ENTRIES, plan
+from rcexplainer.paper.entries import PAPER_ENTRIES, plan
 from rcexplainer.paper.failures import Failed, Skipped, read_failures, with_skipped
 from rcexplainer.paper.job import Job, JobResult
 from rcexplainer.paper.plan import Plan
@@ -62,7 +62,7 @@ class ResultsFolder:
             return f"{text}."
         versions = ", ".join(sorted({self.records[job].version for job in earlier}))
         retired = sum(job.retired for job in earlier)
-        rest = f", {retired} of them with settings that are gone" if retired else ""
+        rest = f" ({retired} of them cannot be run again: their settings are gone)" if retired else ""
         count = "1 result is" if len(earlier) == 1 else f"{len(earlier)} results are"
         return f"{text}; {count} shown as of version {versions}{rest}."
 
@@ -110,7 +110,7 @@ def read_folder(store: Store, profile: str) -> ResultsFolder:
     Returns:
         All that is known.
     """
-    plans = tuple(plan(name, profile) for name in ENTRIES)
+    plans = tuple(plan(name, profile) for name in PAPER_ENTRIES)
     jobs = list(dict.fromkeys(job for planned in plans for job in planned.rows))
     own = store.records(jobs)
     earlier = store.earlier(job for job in jobs if job not in own)

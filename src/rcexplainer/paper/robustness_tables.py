@@ -20,7 +20,7 @@ from rcexplainer.paper.result_groups import (
     numbers,
     panel_text,
 )
-from rcexplainer.paper.table import Cell, Column, Table
+from rcexplainer.paper.table import Column, Table, TableCell
 
 HEADLINE_K = 8  # the k of the paper's figure
 STAYED_CAPTION = (
@@ -75,7 +75,7 @@ def fewer_graphs(methods: MethodResults) -> list[str]:
 def _stayed(levels: Mapping[str, int], found: TaggedResults) -> list[Table]:
     """A row for all methods with the same graphs: it is about the network, not about the methods."""
 
-    def at(place: int, results: SeedResults, _: Any) -> Cell:
+    def at(place: int, results: SeedResults, _: Any) -> TableCell:
         kept = mean(numbers(results, "robust", "kept", place))
         return shown_as(numbers(results, "robust", "stayed", place), lambda share: f"{share:.2f} ({kept:.2f})")
 
@@ -83,7 +83,7 @@ def _stayed(levels: Mapping[str, int], found: TaggedResults) -> list[Table]:
     fills += [(Column(f"{level} %"), partial(at, place)) for level, place in levels.items()]
     made: list[Table | None] = []
     for panel, methods in done_groups(found).items():
-        alike: dict[tuple[Cell, ...], list[str]] = {}
+        alike: dict[tuple[TableCell, ...], list[str]] = {}
         for name, results in methods.items():
             alike.setdefault(tuple(fill(results, None) for _, fill in fills), []).append(name)
         same = {", ".join(names): methods[names[0]] for names in alike.values()}

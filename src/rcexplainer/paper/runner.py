@@ -19,7 +19,7 @@ from rcexplainer.paper.job import Job, JobResult
 from rcexplainer.paper.store import Store
 
 Work = Callable[[Job, Path], JobResult]  # a job and the folder of trained networks → its result
-Outcome = JobResult | Failed
+JobOutcome = JobResult | Failed
 TRIES = 2  # of a job alone, whose process is killed each time
 
 
@@ -33,7 +33,7 @@ class FinishedJob:
         threads: Torch's threads in the process it ran in.
     """
 
-    outcome: Outcome
+    outcome: JobOutcome
     seconds: float = 0.0
     threads: int = 1
 
@@ -44,7 +44,7 @@ def run_jobs(
     """Run the jobs that have no result yet: networks first, since others need them; times last, one by one.
 
     Args:
-        jobs: The jobs, of which some may be done.
+        jobs: The jobs; some may be done already.
         store: Where results are kept.
         work: What does a job.
         workers: Processes at a time; what is timed runs alone.
@@ -154,7 +154,7 @@ def _timed(work: Work, job: Job, networks: Path) -> FinishedJob:
     return FinishedJob(outcome, time.perf_counter() - started, get_num_threads())
 
 
-def _tried(work: Work, job: Job, networks: Path) -> Outcome:
+def _tried(work: Work, job: Job, networks: Path) -> JobOutcome:
     try:
         return work(job, networks)
     except (MissingDataError, ImportError) as error:

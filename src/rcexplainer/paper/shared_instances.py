@@ -4,7 +4,7 @@ A slow method explains a sample, a fast one all instances, so that their means a
 drawn in one order for all methods and noised alike, so that what both have can be compared one by one:
 
     fidelity at s   the mean drop over the instances that both explained
-    AUC at noise    the mean over the instances that both noised, and of which both have an AUC
+    AUC at noise    the mean over the instances that both noised and that have an AUC with both
 """
 
 from collections.abc import Sequence
@@ -56,5 +56,5 @@ def _shared(places: Sequence[int], others: Sequence[int]) -> list[tuple[int, int
 
 
 def _both(mine: Any, yours: Any, shared: Sequence[tuple[int, int]], at: int) -> list[float]:
-    """Our numbers at one level, on the graphs of which both have one."""
+    """Our numbers at one level, on the graphs where both have one."""
     return [mine[i][at] for i, j in shared if mine[i][at] is not None and yours[j][at] is not None]

@@ -113,7 +113,7 @@ class Store:
         """What was answered to the same requests before they were carried out as they are now.
 
         Args:
-            jobs: Jobs, of which some have no record of their own.
+            jobs: Jobs without a record of their own.
 
         Returns:
             Job → the latest record that answers one of its requests.
@@ -159,7 +159,7 @@ class Store:
         """Move the results of finished entries into their compact files.
 
         Args:
-            entries: Name of an entry → its jobs; one of which a job has no result is left for later.
+            entries: Name of an entry → its jobs; an unfinished entry is left for later.
 
         Returns:
             The compact files that have taken results in; none where another process is packing.

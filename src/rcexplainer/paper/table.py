@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from rcexplainer.metrics.direction import ARROWS, Better
 
-REFERENCES = ("greedy", "random")
+REFERENCE_METHODS = ("greedy", "random")
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """What one row has in one column.
 
     Attributes:
@@ -58,7 +58,7 @@ class Table:
 
     caption: str
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[TableCell, ...], ...]
     notes: tuple[str, ...] = ()
 
     def to_rows(self) -> list[dict[str, str]]:
@@ -79,7 +79,7 @@ class Table:
         return {row[0].text: value for row in self.rows if (value := row[place].value) is not None}
 
 
-def marked(table: Table, references: Sequence[str] = REFERENCES) -> Table:
+def marked(table: Table, references: Sequence[str] = REFERENCE_METHODS) -> Table:
     """Mark the best of every column that has a direction.
 
     Values that are printed alike are a tie, and all of them are marked; where all rows are alike none is.
@@ -117,7 +117,7 @@ def dated(table: Table, versions: Sequence[str]) -> Table:
         return table
     if len(set(versions)) == 1:
         return replace(table, caption=f"{table.caption} (as of version {versions[0]})")
-    rows = tuple((*row, Cell(version)) for row, version in zip(table.rows, versions, strict=True))
+    rows = tuple((*row, TableCell(version)) for row, version in zip(table.rows, versions, strict=True))
     return replace(table, columns=(*table.columns, Column("as of version")), rows=rows)
 
 
@@ -130,10 +130,10 @@ def _best(table: Table, place: int, references: Sequence[str]) -> str | None:
     return _centre((max if better == "higher" else min)(cells, key=lambda cell: cell.value or 0.0))
 
 
-def _competes(cell: Cell) -> bool:
+def _competes(cell: TableCell) -> bool:
     return cell.value is not None
 
 
-def _centre(cell: Cell) -> str:
+def _centre(cell: TableCell) -> str:
     """The text without its ± spread."""
     return cell.text.partition(" ±")[0]

@@ -15,7 +15,7 @@ from rcexplainer.paper.result_groups import (
     panel_text,
     reported,
 )
-from rcexplainer.paper.table import Cell, Column, Table, marked
+from rcexplainer.paper.table import Column, Table, TableCell, marked
 
 TIME_CAPTION = (
     "time for the scores of one explanation, alone (the first one apart: it warms up) and in a batch, on one thread, "
@@ -67,7 +67,7 @@ def in_milliseconds(seconds: float) -> str:
     return f"{1000 * seconds:,.0f}" if seconds >= 0.1 else f"{1000 * seconds:.3g}"
 
 
-def _mean_time(results: SeedResults, _: Any) -> Cell:
+def _mean_time(results: SeedResults, _: Any) -> TableCell:
     """Mean and standard deviation over the explanations of a seed, both averaged over the seeds."""
     deviation = in_milliseconds(mean(numbers(results, "seconds_std")))
     return shown_as(numbers(results, "seconds_mean"), lambda centre: f"{in_milliseconds(centre)} ± {deviation}")
@@ -76,13 +76,17 @@ def _mean_time(results: SeedResults, _: Any) -> Cell:
 def _times_ours(ours: float) -> Fill:
     """The median as a multiple of RCExplainer's."""
 
-    def fill(results: SeedResults, _: Any) -> Cell:
+    def fill(results: SeedResults, _: Any) -> TableCell:
         ratios = [seconds / ours for seconds in numbers(results, "seconds")]
         return shown_as(ratios, lambda ratio: f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}")
 
     return Column("× ours"), fill
 
 
-def _slower(results: SeedResults, paper: float | None) -> Cell:
+def _slower(results: SeedResults, paper: float | None) -> TableCell:
     ours = mean(numbers(results, "seconds_mean"))
-    return Cell("") if paper is None or ours != ours else Cell(signed(ours - paper, in_milliseconds), ours - paper)
+    return (
+        TableCell("")
+        if paper is None or ours != ours
+        else TableCell(signed(ours - paper, in_milliseconds), ours - paper)
+    )

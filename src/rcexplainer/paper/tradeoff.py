@@ -26,10 +26,10 @@ from rcexplainer.metrics import fidelity, robustness
 from rcexplainer.paper.job import JobResult
 from rcexplainer.paper.record import as_of
 from rcexplainer.paper.result_groups import NAN, SUMMED_SPARSITIES, EntrySettings, TaggedResults, number
-from rcexplainer.paper.table import Cell, Column, Table, dated
+from rcexplainer.paper.table import Column, Table, TableCell, dated, marked
 
 GREEDY_DEPTH = 0.3
-TOLERANCE = 0.02  # of robustness, in the rule
+ROBUSTNESS_TOLERANCE = 0.02  # of robustness, in the rule
 NOISE_LEVEL, TOP_EDGES, NOISY_GRAPHS = 0.1, 8, 100
 
 
@@ -70,7 +70,7 @@ def best_point(points: Sequence[TradeoffPoint]) -> TradeoffPoint:
         The one with the best ratio among those that are robust enough.
     """
     top = max(point.mean_robustness for point in points)
-    robust = [point for point in points if point.mean_robustness >= top - TOLERANCE]
+    robust = [point for point in points if point.mean_robustness >= top - ROBUSTNESS_TOLERANCE]
     return max(robust, key=lambda point: point.mean_ratio)
 
 
@@ -154,16 +154,17 @@ def tradeoff_table(settings: EntrySettings, found: TaggedResults) -> list[Table]
     caption = (
         f"{settings['dataset']}, network {settings['model']}, seed {settings['seed']}, validation graphs, fitted on up "
         f"to {settings['graphs']} training graphs: fidelity as a ratio to greedy deletion's, and AUC at 10 % noise. "
-        f"The rule: the best mean ratio among the settings whose robustness is within {TOLERANCE} of the best one"
+        f"The rule: the best mean ratio among the settings whose robustness is within {ROBUSTNESS_TOLERANCE} of the "
+        "best one"
     )
     rows = tuple(
         (
-            Cell(point.name),
-            *(Cell(f"{point.ratio[name]:.3f}", point.ratio[name]) for name in classes),
-            Cell(f"{point.mean_ratio:.3f}", point.mean_ratio),
-            Cell(f"{point.mean_robustness:.3f}", point.mean_robustness),
-            Cell(str(point.epochs)),
-            Cell("← chosen" if point is best else ""),
+            TableCell(point.name),
+            *(TableCell(f"{point.ratio[name]:.3f}", point.ratio[name]) for name in classes),
+            TableCell(f"{point.mean_ratio:.3f}", point.mean_ratio),
+            TableCell(f"{point.mean_robustness:.3f}", point.mean_robustness),
+            TableCell(str(point.epochs)),
+            TableCell("← chosen" if point is best else ""),
         )
         for point in points
     )
@@ -171,7 +172,7 @@ def tradeoff_table(settings: EntrySettings, found: TaggedResults) -> list[Table]
     notes = () if every else (f"{missing} of {len(settings['variants'])} settings are missing: nothing is chosen yet",)
     versions = {tags["variant"]: as_of([result]) for tags, result in found if "variant" in tags}
     table = Table(caption, (Column("setting"), *columns), rows, notes)
-    return [dated(table, [versions[point.name] for point in points])]
+    return [marked(dated(table, [versions[point.name] for point in points]))]
 
 
 def _ratio(own: float, greedy: float | None) -> float:

@@ -7,7 +7,7 @@ from rcexplainer.benchmark.results import short
 from rcexplainer.paper.figure_style import PaperFigure
 from rcexplainer.paper.record import as_of
 from rcexplainer.paper.result_groups import EntrySettings, TaggedResults
-from rcexplainer.paper.table import Cell, Column, Table, dated
+from rcexplainer.paper.table import Column, Table, TableCell, dated
 from rcexplainer.viz.plane import training_page
 
 TRAINING_COLUMNS = (
@@ -52,16 +52,16 @@ def _names(result: dict[str, Any]) -> list[str]:
     return list(result["epochs"][-1]["terms"] or ())
 
 
-def _row(row: dict[str, Any], names: Sequence[str]) -> tuple[Cell, ...]:
-    shares = (Cell(short(row[name]), row[name]) for name in ("kept_inside", "left_outside"))
-    size, undecided = Cell(f"{row['size']:.1f}", row["size"]), Cell(short(row["undecided"]), row["undecided"])
+def _row(row: dict[str, Any], names: Sequence[str]) -> tuple[TableCell, ...]:
+    shares = (TableCell(short(row[name]), row[name]) for name in ("kept_inside", "left_outside"))
+    size, undecided = TableCell(f"{row['size']:.1f}", row["size"]), TableCell(short(row["undecided"]), row["undecided"])
     terms = ((row["terms"] or {}).get(name) for name in names)
     return (
-        Cell(str(row["epoch"])),
+        TableCell(str(row["epoch"])),
         *shares,
         size,
         undecided,
-        *(Cell("") if value is None else Cell(f"{value:.3f}", value) for value in terms),
+        *(TableCell("") if value is None else TableCell(f"{value:.3f}", value) for value in terms),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from rcexplainer.benchmark.results import OURS, column, mean
 from rcexplainer.metrics.fidelity import SPARSITIES
 from rcexplainer.paper.checks import (
-    Check,
+    ClaimCheck,
     above,
     auc_reader,
     check,
@@ -117,7 +117,7 @@ def _robustness(settings: EntrySettings, aims: Aims, found: TaggedResults) -> li
 
 
 def _time(settings: EntrySettings, aims: Aims, found: TaggedResults) -> list[Verdict]:
-    def compared(dataset: str, method: str, holds: Callable[[float], bool]) -> list[Check]:
+    def compared(dataset: str, method: str, holds: Callable[[float], bool]) -> list[ClaimCheck]:
         """Their time over ours, for one graph alone."""
         methods = methods_on(found, dataset)
         ours, theirs = (mean_number(methods.get(name, []), "seconds") for name in (OURS, method))
@@ -150,7 +150,9 @@ def _nodes(settings: EntrySettings, aims: Aims, found: TaggedResults) -> list[Ve
         value = mean_number(used, name)
         without = "" if len(used) == len(ours) else f" ({len(used)} of {len(ours)} networks use the motif)"
         checks = undecided(settings, OURS, ours) or [
-            check(value, value >= least, f"{digits(value, least)}{without}") if used else Check(None, f"–{without}")
+            check(value, value >= least, f"{digits(value, least)}{without}")
+            if used
+            else ClaimCheck(None, f"–{without}")
         ]
         return _verdict("nodes", f"{dataset}: {title} of the motif", f"≥ {column(least)}", checks)
 
@@ -202,7 +204,7 @@ def _case_study(settings: EntrySettings, aims: Aims, found: TaggedResults) -> li
     def judged(claim: str, aim: str, name: str, holds: Callable[[float], bool]) -> Verdict:
         values = sorted((mean_number(own, name), pair) for pair, own in groups.items())
         low = [check(value, holds(value), f"{digits(value)} ({pair})") for value, pair in values if not holds(value)]
-        fine = [Check(True, f"lowest {digits(value)} ({pair})") for value, pair in values[:1]]
+        fine = [ClaimCheck(True, f"lowest {digits(value)} ({pair})") for value, pair in values[:1]]
         return _verdict("case-study", claim, aim, undecided(settings, "the case study", results) or low or fine)
 
     least = aims["auc"]
@@ -224,7 +226,7 @@ JUDGES: dict[str, Callable[[EntrySettings, Aims, TaggedResults], list[Verdict]]]
 }
 
 
-def _verdict(entry: str, claim: str, aim: str, checks: Sequence[Check]) -> Verdict:
+def _verdict(entry: str, claim: str, aim: str, checks: Sequence[ClaimCheck]) -> Verdict:
     """Reached if all hold; what was found is where it fails, else what is missing, else everything."""
     failed = [one for one in checks if one.holds is False]
     missing = [one for one in checks if one.holds is None]
