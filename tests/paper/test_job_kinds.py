@@ -69,7 +69,7 @@ def dependents() -> dict[str, str]:
 def test_another_training_or_network_is_another_job_for_all_that_need_it(monkeypatch) -> None:
     first = dependents()
     with monkeypatch.context() as patch:
-        patch.setitem(accuracy.SETTINGS, "three-motifs", TrainConfig(epochs=1))
+        patch.setitem(accuracy.TRAINING_SETTINGS, "three-motifs", TrainConfig(epochs=1))
         second = dependents()
     monkeypatch.setitem(MODELS, "paper", MODELS["paper"] | {"width": 7})
     third = dependents()

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rcexplainer import __version__
-from rcexplainer.cli import app
+from rcexplainer.cli.app import app
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.paper import markup, store
 from rcexplainer.paper.entries import plan

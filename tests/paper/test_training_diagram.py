@@ -11,7 +11,7 @@ from rcexplainer.config import make_config
 from rcexplainer.core.boundaries import LinearBoundaries
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.fit.data import InstanceSet
-from rcexplainer.fit.train import find_regions
+from rcexplainer.fit.train import find_boundaries, find_regions
 from rcexplainer.gnn import TrainConfig, delete_edges, gnn_config, train_gnn
 from rcexplainer.paper.boundary_plane import Plane
 from rcexplainer.paper.training_diagram import taught as taught_by
@@ -23,7 +23,6 @@ SETTINGS = {
     "scaled": True,
     "network": "factorised",
     "inputs": "all",
-    "standardised": True,
     "weight_regions": 1.0,
     "lr": 0.005,
     "epochs": 3,
@@ -80,12 +79,12 @@ def case() -> Case:
 
 
 def test_weights_of_one_are_the_graph_and_weights_of_zero_are_deletion(case: Case) -> None:
-    known = InstanceSet.about(case.split, case.data.subset("test"))
+    known = InstanceSet.of(case.split, case.data.subset("test"))
     units = known.instances.units
     torch.testing.assert_close(weighed(known, torch.ones(len(units))), known.embedding)
     bare = [delete_edges(graph, torch.ones(graph.num_edges, dtype=torch.bool)) for graph in known.instances.graphs]
     nothing = weighed(known, torch.zeros(len(units)))
-    torch.testing.assert_close(nothing, InstanceSet.about(case.split, bare).embedding, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(nothing, InstanceSet.of(case.split, bare).embedding, atol=1e-5, rtol=1e-4)
 
 
 def test_the_run_is_the_one_of_fit(case: Case) -> None:
@@ -93,8 +92,8 @@ def test_the_run_is_the_one_of_fit(case: Case) -> None:
         case.model, case.training, val=case.validation, seed=0, progress=False
     )
     config, split = make_config("paper", SETTINGS), case.split
-    seen, held = InstanceSet.about(split, case.training), InstanceSet.about(split, case.validation)
-    regions = find_regions(split, seen, config, 0)
+    seen, held = InstanceSet.of(split, case.training), InstanceSet.of(split, case.validation)
+    regions = find_regions(find_boundaries(split, seen, config, 0), seen, config)
     torch.testing.assert_close(regions.state(), fitted.regions.state())
     generator = torch.Generator().manual_seed(0)
     limit = torch.randperm(len(seen), generator=generator)[:30].sort().values
@@ -130,7 +129,7 @@ def test_a_run_keeps_what_is_drawn(case: Case, result: dict) -> None:
 
 def test_examples_are_the_first_of_their_class(case: Case, result: dict) -> None:
     test = case.data.subset("test")
-    predicted = InstanceSet.about(case.split, test).label.tolist()
+    predicted = InstanceSet.of(case.split, test).label.tolist()
     for one in result["examples"]:
         right = [place for place, graph in enumerate(test) if predicted[place] == int(graph.y) == one["class"]]
         pairs = {tuple(sorted(pair)) for pair in test[right[0]].edge_index.t().tolist()}
