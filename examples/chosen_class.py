@@ -1,10 +1,16 @@
-"""What makes this graph one class and not a certain other one?"""
+"""What makes a network predict this class rather than one particular other class?"""
 
 import rcexplainer as rc
 
 
 def main(graphs: int = 600, train_epochs: int = 300, epochs: int = 30) -> None:
-    """One explainer answers for every other class of three."""
+    """Fit one explainer for all three classes, and explain a graph against each of the other two.
+
+    Args:
+        graphs: Size of the dataset.
+        train_epochs: Epochs of the network.
+        epochs: Epochs of the explainer.
+    """
     data = rc.datasets.load("three-motifs", num_graphs=graphs)
     config = rc.gnn.gnn_config("paper", data.num_features, data.num_classes)
     settings = rc.gnn.TrainConfig(epochs=train_epochs, lr=0.02)
@@ -16,7 +22,7 @@ def main(graphs: int = 600, train_epochs: int = 300, epochs: int = 30) -> None:
     prediction = fitted.explain(graph, search="none").prediction
     for other in {0, 1, 2} - {prediction}:
         explanation = fitted.explain(graph, target_class=other, search="greedy")
-        print(f"{data.class_names[prediction]} and not {data.class_names[other]}:", explanation)
+        print(f"{data.class_names[prediction]} rather than {data.class_names[other]}:", explanation)
 
 
 if __name__ == "__main__":

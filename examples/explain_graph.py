@@ -1,15 +1,20 @@
-"""Which bonds would have had to be missing for this molecule to be predicted otherwise?"""
+"""Which bonds would have had to be missing for this molecule to get another prediction?"""
 
 import rcexplainer as rc
 
 
 def main(graphs: int = 600, epochs: int = 30) -> None:
-    """Train a network on some molecules, fit an explainer to it, and ask about three molecules it has not seen."""
+    """Train a network on molecules, fit an explainer, and explain three held-out molecules.
+
+    Args:
+        graphs: Size of the dataset.
+        epochs: Epochs of the explainer.
+    """
     data = rc.datasets.load("nitro", num_graphs=graphs)
     config = rc.gnn.gnn_config("paper", data.num_features, data.num_classes)
     model = rc.gnn.train_gnn(config, data.graphs, data.split, progress=False).model
 
-    explainer = rc.RCExplainer(epochs=epochs)
+    explainer = rc.RCExplainer(task="graph", epochs=epochs)
     fitted = explainer.fit(model, data.subset("train"), class_names=data.class_names, progress=False)
     for explanation in fitted.explain(data.subset("test")[:3], search="greedy"):
         print(explanation)

@@ -4,7 +4,13 @@ import rcexplainer as rc
 
 
 def main(pairs: int = 600, train_epochs: int = 150, epochs: int = 30) -> None:
-    """Train a network that predicts links, fit an explainer on some of them, and ask about others."""
+    """Train a link predictor, fit an explainer on half of its links, and explain others.
+
+    Args:
+        pairs: Number of node pairs in the dataset.
+        train_epochs: Epochs of the network.
+        epochs: Epochs of the explainer.
+    """
     data = rc.datasets.load("shared-neighbours", num_pairs=pairs)
     graph = data.graph
     config = rc.gnn.gnn_config("shallow", data.num_features, data.num_classes, "link")

@@ -1,4 +1,4 @@
-"""Every example runs, at a small size, and prints what it promises."""
+"""Every example runs, at a small size, and prints explanations."""
 
 import runpy
 from pathlib import Path
@@ -9,8 +9,8 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 SMALL = {
     "explain_graph": {"graphs": 60, "epochs": 1},
     "explain_node": {"train_epochs": 60, "epochs": 1},
-    "explain_link": {"pairs": 90, "train_epochs": 60, "epochs": 1},
-    "chosen_class": {"graphs": 90, "train_epochs": 60, "epochs": 1},
+    "explain_link": {"pairs": 60, "train_epochs": 40, "epochs": 1},
+    "chosen_class": {"graphs": 45, "train_epochs": 40, "epochs": 1},
 }
 
 

@@ -1,4 +1,4 @@
-"""Everything the README shows is run: its Python at a small size, its commands and, marked slow, its example as it is."""
+"""Everything the README shows is run: its Python at a small size, its commands and, marked slow, its whole example."""
 
 import re
 import shlex
@@ -32,7 +32,7 @@ def small(monkeypatch):
     """Sixty molecules and two epochs, whatever is asked for."""
     monkeypatch.setitem(config.PRESETS, "default", replace(config.PRESETS["default"], epochs=2))
     monkeypatch.setitem(config._NODES, "default", config._NODES["default"] | {"epochs": 2, "restarts": 1})
-    monkeypatch.setitem(trainer.DEFAULTS, "graph", replace(trainer.DEFAULTS["graph"], epochs=12))
+    monkeypatch.setitem(trainer.DEFAULT_TRAINING, "graph", replace(trainer.DEFAULT_TRAINING["graph"], epochs=12))
     load = rc.datasets.load
 
     def few(name: str, *args: Any, **options: Any):

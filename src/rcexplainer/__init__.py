@@ -14,14 +14,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rcexplainer import baselines, datasets, errors, gnn, integrations, metrics
+    from rcexplainer import baselines, datasets, errors, gnn, integrations, metrics, testing, viz
     from rcexplainer.config import RCConfig
     from rcexplainer.explainer import FittedRCExplainer, RCExplainer, load
     from rcexplainer.explanation import Counterfactual, Explanation, Failure
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
-PARTS = ("baselines", "datasets", "errors", "gnn", "integrations", "metrics")
+PARTS = ("baselines", "datasets", "errors", "gnn", "integrations", "metrics", "testing", "viz")
 NAMES = {
     "RCConfig": "config",
     "RCExplainer": "explainer",
@@ -45,6 +45,8 @@ __all__ = [
     "integrations",
     "load",
     "metrics",
+    "testing",
+    "viz",
 ]
 
 

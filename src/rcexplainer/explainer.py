@@ -16,13 +16,12 @@ from torch_geometric.data import Data
 
 from rcexplainer import __version__
 from rcexplainer.config import RCConfig, make_config
-from rcexplainer.core.mask_net import EdgeMaskNet, mean_of
 from rcexplainer.core.objectives import Objective
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.sampling import warn_if_smooth
 from rcexplainer.core.training import Epoch
 from rcexplainer.errors import CheckpointError
-from rcexplainer.fit.network import MaskScores, make_gate, mean_logits, num_class_pairs
+from rcexplainer.fit.network import MaskScores, num_class_pairs, restored_net
 from rcexplainer.fit.objective import make_objective
 from rcexplainer.fit.preparation import prepare
 from rcexplainer.fit.step import taught
@@ -35,6 +34,7 @@ from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.saving.checkpoint import FitFile
 from rcexplainer.saving.explainer_file import SavedExplainer, read_explainer, write_explainer
 from rcexplainer.saving.fingerprint import probe_graphs
+from rcexplainer.saving.formats import reader
 from rcexplainer.tasks.index import Index
 
 log = logging.getLogger(__name__)
@@ -204,46 +204,45 @@ class FittedRCExplainer(FittedExplainer):
             classes=self.classes or frozenset(),
             hops=self.hops,
             targets=self.targets,
+            network_targets=self.scores.targets,
         )
         return write_explainer(path, saved)
 
+    @classmethod
+    def load(cls, path: str | Path, model: nn.Module, *, forward: Forward | None = None) -> "FittedRCExplainer":
+        """Read an explainer; as `rcexplainer.load`, for files of RCExplainer alone."""
+        saved = read_explainer(path, model, forward)
+        rows = num_class_pairs(saved.split.num_classes, saved.network_targets != (None,))
+        try:
+            net = restored_net(saved.weights, saved.ensemble, rows, saved.config)
+        except RuntimeError as error:
+            raise CheckpointError(f"{path} does not fit version {__version__}: {error}") from error
+        return cls(
+            split=saved.split,
+            scores=MaskScores(net, saved.calibration, saved.config, saved.network_targets),
+            kind=GraphKind.of(saved.probes[0]),
+            class_names=saved.class_names,
+            classes=saved.classes,
+            hops=saved.hops,
+            targets=saved.targets,
+            regions=saved.regions,
+            probes=saved.probes,
+        )
 
-def load(path: str | Path, model: nn.Module, *, forward: Forward | None = None) -> FittedRCExplainer:
-    """Read an explainer written by `FittedRCExplainer.save`.
+
+def load(path: str | Path, model: nn.Module, *, forward: Forward | None = None) -> FittedExplainer:
+    """Read a fitted explainer that was written by `save`: an RCExplainer, or a baseline that is trained.
 
     Args:
         path: The file.
         model: The GNN it was fitted for.
         forward: As it was given to `fit`: functions are not saved.
 
+    Returns:
+        A `FittedRCExplainer`, or the class of the method that was saved.
+
     Raises:
         CheckpointError: The file is damaged, of another version, or of another GNN.
     """
-    saved = read_explainer(path, model, forward)
-    try:
-        net = _network(saved)
-    except RuntimeError as error:
-        raise CheckpointError(f"{path} does not fit version {__version__}: {error}") from error
-    return FittedRCExplainer(
-        split=saved.split,
-        scores=MaskScores(net, saved.calibration, saved.config, saved.targets),
-        kind=GraphKind.of(saved.probes[0]),
-        class_names=saved.class_names,
-        classes=saved.classes,
-        hops=saved.hops,
-        targets=saved.targets,
-        regions=saved.regions,
-        probes=saved.probes,
-    )
-
-
-def _network(saved: SavedExplainer) -> EdgeMaskNet:
-    """The mask network of a file."""
-    weights = saved.weights
-    widths = len(weights["node_mean"]), len(weights["instance_mean"])
-    rows = num_class_pairs(saved.split.num_classes, saved.targets != (None,))
-    gates = [make_gate(*widths, rows, saved.config) for _ in range(saved.ensemble)]
-    net = mean_of([EdgeMaskNet(gate, *widths) for gate in gates], mean_logits(saved.config))
-    net = net.to(weights["node_mean"])
-    net.load_state_dict(weights)
-    return net.eval()
+    found: FittedExplainer = reader(Path(path)).load(path, model, forward=forward)
+    return found

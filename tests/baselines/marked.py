@@ -1,7 +1,8 @@
-"""A model whose reasons are known, for methods that look for nodes: class 1 if there are enough marks to be seen.
+"""A model whose reasons are known: class 1 if enough marks are seen.
 
-node task    how many of a node's neighbours are marked > threshold
-graph task   the same, all nodes together
+node task    number of marked neighbours of the node > threshold
+graph task   the same, summed over all nodes
+link task    the same, summed over both ends
 """
 
 import torch
@@ -53,10 +54,10 @@ def score_of(explanation, one: int, other: int) -> float:
     return float(explanation.edge_scores[column])
 
 
-def check_marked_neighbours_of_a_link(method) -> None:
+def check_marked_neighbours_of_a_link(make) -> None:
     """Each end of the link has one marked neighbour: both are needed, and get the scores."""
     graph = marked_graph([*STAR, (6, 7), (7, 8)], [1, 8])
-    fitted = method.fit(CountsMarks("link", 1.5), graph, task="link", index=[(0, 7), (0, 3)], hops=1)
+    fitted = make(task="link", hops=1).fit(CountsMarks("link", 1.5), graph, index=[(0, 7), (0, 3)])
     found = fitted.explain(graph, index=(0, 7))
     assert found.prediction == 1
     reasons = min(score_of(found, 0, 1), score_of(found, 7, 8))

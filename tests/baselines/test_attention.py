@@ -96,6 +96,6 @@ class Agnn(nn.Module):
     ("make", "layers"), [(zoo.GCNLinear, "GCNConv"), (zoo.SAGE, "SAGEConv"), (Agnn, "AGNNConv"), (zoo.ByHand, "Linear")]
 )
 def test_models_without_attention_are_refused(make, layers: str) -> None:
-    message = f"{make.__name__} has no attention to read: its layers are {layers};"
+    message = f"{make.__name__} has no attention to read: its layers are {layers}. Attention needs"
     with pytest.raises(RCExplainerError, match=message):
         Attention().fit(make(), make_graphs(2))

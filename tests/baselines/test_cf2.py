@@ -69,7 +69,7 @@ def test_the_edge_that_decides_is_all_that_is_kept(task: str) -> None:
     pairs, marked, edge = (LOLLIPOP, 7, (6, 7)) if task == "graph" else (STAR, 3, (0, 3))
     graph = marked_graph(pairs, [marked])
     how = {"index": 0} if task == "node" else {}
-    found = CF2().fit(CountsMarks(task, 0.5), graph, task=task).explain(graph, **how, search="none")
+    found = CF2(task=task, steps=150, lr=0.1).fit(CountsMarks(task, 0.5), graph).explain(graph, **how, search="none")
     assert score_of(found, *edge) > 0.5
     assert int((found.unit_scores > 0.5).sum()) == 1
 
@@ -80,26 +80,28 @@ def test_the_edge_that_decides_is_all_that_is_kept(task: str) -> None:
     ids=["one is enough, all are necessary", "all are needed, without one it is lost"],
 )
 def test_enough_and_necessary_are_two_things(threshold: float, small: float, large: float) -> None:
-    """Of four marked neighbours one is enough, or all are needed: one side asks for more than the other, and both
-    together for as much as that."""
+    """With four marked neighbours one is enough, or all are needed: one side keeps more than the other, and both
+    together keep as much as that side."""
     graph = marked_graph(STAR, [3, 4, 5, 6])
 
     def kept(alpha: float) -> float:
-        method = CF2(alpha=alpha, steps=150, lr=0.1).fit(CountsMarks("node", threshold), graph, task="node")
-        return float(method.explain(graph, index=0, search="none").unit_scores.sum())
+        fitted = CF2(task="node", alpha=alpha, steps=150, lr=0.1).fit(CountsMarks("node", threshold), graph)
+        return float(fitted.explain(graph, index=0, search="none").unit_scores.sum())
 
-    assert kept(large) > kept(small) + 1
-    assert kept(0.5) == pytest.approx(kept(large), abs=0.5)
+    most = kept(large)
+    assert most > kept(small) + 1
+    assert kept(0.5) == pytest.approx(most, abs=0.5)
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
         ({"alpha": 1.5}, "alpha must be a share from 0 to 1, got 1.5"),
-        ({"weight": 0.0}, "weight must be > 0"),
-        ({"gamma": -1.0}, "gamma ≥ 0"),
-        ({"steps": 0}, "steps ≥ 1"),
-        ({"lr": float("nan")}, "lr > 0, got"),
+        ({"weight": 0.0}, "weight must be a finite number > 0, got 0.0"),
+        ({"gamma": -1.0}, "gamma must be a finite number ≥ 0, got -1.0"),
+        ({"steps": 0}, "steps must be a whole number ≥ 1, got 0"),
+        ({"lr": float("nan")}, "lr must be a finite number > 0, got nan"),
+        ({"alfa": 0.5}, "unknown setting 'alfa'; did you mean alpha?"),
     ],
 )
 def test_impossible_settings(wrong, message: str) -> None:

@@ -6,7 +6,7 @@ import torch_geometric.explain as pyg
 from torch_geometric.data import Batch
 
 from rcexplainer.baselines import GNNExplainer
-from rcexplainer.baselines.gnnexplainer import PYG
+from rcexplainer.baselines.gnnexplainer import PYG_GNNEXPLAINER
 from rcexplainer.baselines.soft_masks import SoftBatch, edges_of, size_and_entropy
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn import GNN, GNNConfig, split_model
@@ -28,7 +28,7 @@ def batch_of(model, graphs) -> SoftBatch:
 
 
 def test_its_settings_for_pyg_are_pygs() -> None:
-    ours, theirs = GNNExplainer(**PYG), pyg.GNNExplainer()
+    ours, theirs = GNNExplainer(**PYG_GNNEXPLAINER), pyg.GNNExplainer()
     assert (ours.epochs, ours.lr, ours.start) == (theirs.epochs, theirs.lr, 0)
     assert (ours.edge_size, ours.edge_ent) == (theirs.coeffs["edge_size"], theirs.coeffs["edge_ent"])
 
@@ -36,7 +36,7 @@ def test_its_settings_for_pyg_are_pygs() -> None:
 def test_of_a_directed_graph_it_is_pygs(monkeypatch) -> None:
     """There every unit is one edge; given the same first mask, the two take the same steps."""
     model, graphs = network(), make_graphs(3, directed=True)
-    method = GNNExplainer(**PYG, epochs=40)
+    method = GNNExplainer(**PYG_GNNEXPLAINER, epochs=40)
     fitted = method.fit(model, graphs)
     for graph in graphs:
         soft = batch_of(model, [graph])
@@ -57,7 +57,7 @@ def test_of_a_directed_graph_it_is_pygs(monkeypatch) -> None:
         torch.testing.assert_close(fitted.explain(graph, search="none").edge_scores, theirs, atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("settings", [{}, PYG], ids=["default", "PyG's"])
+@pytest.mark.parametrize("settings", [{}, PYG_GNNEXPLAINER], ids=["default", "PyG's"])
 def test_the_objective_moves_the_mask(settings) -> None:
     soft = batch_of(network(), make_graphs(4))
     method = GNNExplainer(**settings)
@@ -101,7 +101,18 @@ def test_another_seed_is_another_first_mask() -> None:
     assert not torch.equal(one.edge_scores, other.edge_scores)
 
 
-@pytest.mark.parametrize("wrong", [{"epochs": 0}, {"lr": 0.0}, {"edge_size": -1.0}, {"edge_ent": float("nan")}])
-def test_impossible_settings(wrong) -> None:
-    with pytest.raises(RCExplainerError, match=r"epochs must be ≥ 1, lr > 0.*got"):
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"epochs": 0}, "epochs must be a whole number ≥ 1, got 0"),
+        ({"epochs": 2.5}, "epochs must be a whole number ≥ 1, got 2.5"),
+        ({"lr": 0.0}, "lr must be a finite number > 0, got 0.0"),
+        ({"edge_size": -1.0}, "edge_size must be a finite number ≥ 0, got -1.0"),
+        ({"edge_ent": float("nan")}, "edge_ent must be a finite number ≥ 0, got nan"),
+        ({"start": float("inf")}, "start must be a finite number, got inf"),
+        ({"edge_sise": 1.0}, "unknown setting 'edge_sise'; did you mean edge_size?"),
+    ],
+)
+def test_impossible_settings(wrong, message: str) -> None:
+    with pytest.raises(RCExplainerError, match=message):
         GNNExplainer(**wrong)

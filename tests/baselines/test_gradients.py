@@ -95,5 +95,5 @@ def test_what_speaks_for_the_class_is_above_a_half(method, threshold: float, pre
 
 
 def test_no_steps() -> None:
-    with pytest.raises(RCExplainerError, match="steps must be ≥ 1, got 0"):
+    with pytest.raises(RCExplainerError, match="steps must be a whole number ≥ 1, got 0"):
         IntegratedGradients(steps=0)

@@ -1,8 +1,8 @@
-"""RCExp-NoLDB: RCExplainer's network and training with another loss, and nothing of boundaries or of a search."""
+"""RCExp-NoLDB: RCExplainer's network and training with another loss, without boundaries or teacher."""
 
 import math
 from dataclasses import replace
-from functools import partial
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,24 +14,32 @@ from rcexplainer.baselines import NoLDB
 from rcexplainer.core.gates import sigmoid
 from rcexplainer.core.losses import POLE
 from rcexplainer.core.objectives import Masks, lose_confidence
-from rcexplainer.errors import CheckpointError, RCExplainerError
-from tests.baselines import suite
+from rcexplainer.errors import CheckpointError, GraphError, RCExplainerError
+from rcexplainer.testing.model_state import state_of
+from rcexplainer.testing.sample_networks import motif_network
 from tests.baselines.marked import LOLLIPOP, CountsMarks, marked_graph, score_of
-from tests.baselines.suite import Case, trained
 from tests.core.test_objectives import OWNER, step
-from tests.gnn.graphs import state_of
 
 
-def fit(model, graphs, **settings):
-    return NoLDB(**({"epochs": 2} | settings)).fit(model, graphs, progress=False)
+def network():
+    """A network that uses the motif, some of its training graphs, and houses it was not trained on."""
+    model, training, houses = motif_network("graphconv")
+    return model, training[:60], houses
 
 
-def scores(fitted, graphs) -> Tensor:
-    return torch.cat([one.edge_scores for one in fitted.explain(graphs, search="none")])
+def fit(seed: int = 0, **settings):
+    model, training, _ = network()
+    return NoLDB(**({"epochs": 2} | settings)).fit(model, training, seed=seed, progress=False)
 
 
-def test_it_is_better_than_random() -> None:
-    suite.better_than_random(Case(partial(NoLDB, epochs=15)))
+@cache
+def usual():
+    """Fitted as by default, twice two epochs are not needed."""
+    return fit()
+
+
+def scores(fitted) -> Tensor:
+    return torch.cat([one.edge_scores for one in fitted.explain(network()[2], search="none")])
 
 
 def test_its_loss_is_the_papers_and_asks_no_boundary() -> None:
@@ -56,65 +64,68 @@ def test_its_loss_is_the_papers_and_asks_no_boundary() -> None:
         assert (gradient != 0).all(), name
 
 
-def test_same_seed_same_scores_alone_and_in_a_batch() -> None:
-    model, training, houses = trained("graphconv")
-    before = state_of(model)
-    one, same = fit(model, training), fit(model, training)
-    other = NoLDB(epochs=2).fit(model, training, seed=1, progress=False)
-    assert torch.equal(scores(one, houses), scores(same, houses))
-    assert not torch.equal(scores(one, houses), scores(other, houses))
-    alone = torch.cat([one.explain(graph, search="none").edge_scores for graph in houses])
-    torch.testing.assert_close(alone, scores(one, houses), atol=1e-5, rtol=0)
-    assert state_of(model) == before
+def test_another_seed_is_another_network() -> None:
+    assert not torch.equal(scores(usual()), scores(fit(seed=1)))
 
 
 def test_its_loss_moves_the_network_without_a_search_or_a_boundary(monkeypatch) -> None:
-    model, training, houses = trained("graphconv")
-
     def never(*args: object, **kwargs: object) -> None:
         raise AssertionError("the search was made")
 
-    monkeypatch.setattr("rcexplainer.fit.data.Known.teach", never)
-    fitted = fit(model, training, epochs=6)
+    monkeypatch.setattr("rcexplainer.fit.teacher.search", never)
+    fitted = fit(epochs=6)
     assert list(fitted.history[0].terms) == ["same", "opposite", "sparse", "discrete"]
     assert min(epoch.val for epoch in fitted.history[1:]) < fitted.history[0].val
-    wide = fit(model, training, epochs=6, scaled=False, weight_same=0.9, sides="softplus")
-    assert torch.equal(scores(wide, houses), scores(fitted, houses))  # settings of the boundaries change nothing
+    wide = fit(epochs=6, scaled=False, weight_same=0.9, sides="softplus")
+    assert torch.equal(scores(wide), scores(fitted))  # settings of the boundaries change nothing
 
 
 def test_eta_weighs_what_is_left() -> None:
-    model, training, houses = trained("graphconv")
-    one, ten = (fit(model, training, eta=eta) for eta in (1.0, 10.0))
+    one, ten = fit(eta=1.0), usual()
     first = [fitted.history[0].terms["opposite"] for fitted in (one, ten)]
     assert first[1] == pytest.approx(10 * first[0], rel=0.5)  # the mean of an epoch in which the two part
-    assert not torch.equal(scores(one, houses), scores(ten, houses))
+    assert not torch.equal(scores(one), scores(ten))
 
 
 @pytest.mark.parametrize("preset", ["paper", "released"])
 def test_every_preset_trains(preset: str) -> None:
-    model, training, houses = trained("graphconv")
-    fitted = fit(model, training, preset=preset)
-    assert scores(fitted, houses).isfinite().all()
+    assert scores(fit(preset=preset)).isfinite().all()
 
 
 def test_nodes_are_explained() -> None:
     graph, model = marked_graph(LOLLIPOP, [0, 4]), CountsMarks("node", 0.5).train()
     before = state_of(model)
-    found = fit(model, graph, task="node", epochs=100, lr=0.02, target_size=0.0).explain(graph, index=[2, 5, 7])
+    explainer = NoLDB(task="node", epochs=100, lr=0.02, target_size=0.0, restarts=1)
+    found = explainer.fit(model, graph, progress=False).explain(graph, index=[2, 5, 7])
     assert state_of(model) == before
     assert [(one.index, one.prediction) for one in found] == [(2, 1), (5, 1), (7, 0)]  # next to a mark or not
     assert score_of(found[1], 4, 5) > score_of(found[1], 5, 6)  # a mark is seen along the first
 
 
-def test_it_is_saved_and_loaded(tmp_path: Path) -> None:
-    model, training, houses = trained("graphconv")
-    fitted = fit(model, training)
-    loaded = rc.load(fitted.save(tmp_path / "explainer.safetensors"), model)
-    assert torch.equal(scores(loaded, houses), scores(fitted, houses))
+@pytest.mark.parametrize("target", [None, 0])
+def test_it_is_saved_and_loaded(target: int | None, tmp_path: Path) -> None:
+    """With its target class, for which its network is no other one."""
+    houses = network()[2]
+    fitted = usual() if target is None else fit(target_class=target)
+    loaded = rc.load(fitted.save(tmp_path / "explainer.safetensors"), network()[0])
+    assert type(loaded) is rc.FittedRCExplainer
+    assert loaded.targets == (target,)
+    assert torch.equal(scores(loaded), scores(fitted))
+    assert torch.equal(scores(loaded), scores(usual()))
+    (one, other) = (some.explain(houses[0]).counterfactual for some in (fitted, loaded))
+    assert one.target == other.target == target
+    assert torch.equal(one.removed, other.removed)
+    again = rc.load(loaded.save(tmp_path / "again.safetensors"), network()[0])
+    assert torch.equal(scores(again), scores(usual()))
+
+
+def test_a_target_class_that_is_predicted_is_refused() -> None:
+    with pytest.raises(GraphError, match="class 1 is predicted already: choose another target_class"):
+        fit(target_class=1).explain(network()[2][0])
 
 
 def test_a_checkpoint_of_another_loss_is_refused(tmp_path: Path) -> None:
-    model, training, _ = trained("graphconv")
+    model, training, _ = network()
     path = tmp_path / "fit.safetensors"
     NoLDB(epochs=1).fit(model, training, checkpoint=path, progress=False)
     for other in (
@@ -129,8 +140,8 @@ def test_a_checkpoint_of_another_loss_is_refused(tmp_path: Path) -> None:
     ("wrong", "message"),
     [
         ({"eta": 0.0}, "eta must be a finite number > 0, got 0.0"),
-        ({"eta": float("nan")}, "eta must be a finite number > 0"),
-        ({"target_class": 1}, "it has no target_class"),
+        ({"eta": float("nan")}, "eta must be a finite number > 0, got nan"),
+        ({"target_class": "each"}, "target_class must be a class or None, got 'each'"),
         ({"epoch": 3}, "unknown setting 'epoch'; did you mean epochs?"),
     ],
 )

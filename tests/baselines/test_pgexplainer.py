@@ -1,23 +1,30 @@
 """PGExplainer: its network and loss, that it learns, and that it can be kept."""
 
 import inspect
+from pathlib import Path
 
 import pytest
 import torch
 import torch_geometric.explain as pyg
+from safetensors.torch import load_file
+from torch_geometric.data import Data
 
+import rcexplainer as rc
 from rcexplainer.baselines import PGExplainer
-from rcexplainer.baselines.pg_gates import PYG, PGSettings, gate_net, mean_loss, unit_inputs, unit_logits
+from rcexplainer.baselines.pg_gates import PYG_PGEXPLAINER, PGSettings, gate_net, mean_loss, unit_inputs, unit_logits
 from rcexplainer.baselines.soft_masks import SoftBatch
+from rcexplainer.core.namespace import part
 from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.gnn import GNN, GNNConfig, split_model
 from rcexplainer.gnn.graph_checks import as_graphs
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.saving.files import write_tensors
+from rcexplainer.testing.sample_networks import predictions
 from tests.gnn.graphs import make_graphs
 from tests.gnn.zoo import FEATURES
 
 QUICK = {"epochs": 3, "batch_size": 2}
+SAVED = Path(__file__).parents[1] / "fixtures" / "version-0.1"
 
 
 def network(task: str = "graph", seed: int = 5, width: int = 8) -> GNN:
@@ -32,7 +39,7 @@ def batch_of(model, graphs) -> SoftBatch:
 
 
 def test_its_settings_for_pyg_are_pygs() -> None:
-    ours, theirs = PGExplainer(**PYG).settings, pyg.PGExplainer.coeffs
+    ours, theirs = PGExplainer(**PYG_PGEXPLAINER).settings, pyg.PGExplainer.coeffs
     assert (ours.edge_size, ours.edge_ent, ours.bias) == (theirs["edge_size"], theirs["edge_ent"], theirs["bias"])
     assert list(ours.temperature) == theirs["temp"]
     assert ours.lr == inspect.signature(pyg.PGExplainer).parameters["lr"].default
@@ -43,7 +50,7 @@ def test_its_settings_for_pyg_are_pygs() -> None:
 def test_its_loss_is_pygs(monkeypatch) -> None:
     """Of one directed graph, with the same noise, at the same temperature."""
     model, (graph,) = network(), make_graphs(1, directed=True)
-    soft, settings = batch_of(model, [graph]), PGSettings(**PYG, epochs=10)
+    soft, settings = batch_of(model, [graph]), PGSettings(**PYG_PGEXPLAINER, epochs=10)
     logits = torch.linspace(-2, 2, len(soft.units))
     terms = mean_loss(soft, logits, 0.3, settings, torch.Generator().manual_seed(0))
 
@@ -95,14 +102,27 @@ def test_settings_belong_to_one_explainer() -> None:
     assert PGExplainer().settings == PGSettings()
 
 
-def test_wrong_settings() -> None:
-    with pytest.raises(RCExplainerError, match="unknown setting edge_sise; known: epochs, lr, edge_size"):
-        PGExplainer(edge_sise=1.0)
-    for wrong in ({"epochs": 0}, {"temperature": (1.0, 0.0)}, {"bias": 0.5}, {"edge_ent": -1.0}, {"lr": float("nan")}):
-        with pytest.raises(RCExplainerError, match=r"epochs, batch_size and hidden must be ≥ 1.*got PGSettings"):
-            PGExplainer(**wrong)
+def test_there_are_no_scores_before_the_fit() -> None:
     with pytest.raises(RCExplainerError, match="use what `fit` returns"):
         PGExplainer().scores(None, None)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"edge_sise": 1.0}, "unknown setting 'edge_sise'; did you mean edge_size?"),
+        ({"taks": "node"}, "unknown setting 'taks'; did you mean task?"),
+        ({"epochs": 0}, "epochs must be a whole number ≥ 1, got 0"),
+        ({"temperature": (1.0, 0.0)}, "temperature must be a finite number > 0, got 0.0"),
+        ({"temperature": 1.0}, r"temperature must be a pair \(T₀, T₁\), got 1.0"),
+        ({"bias": 0.5}, "bias must be between 0 and ½, got 0.5"),
+        ({"edge_ent": -1.0}, "edge_ent must be a finite number ≥ 0, got -1.0"),
+        ({"lr": float("nan")}, "lr must be a finite number > 0, got nan"),
+    ],
+)
+def test_impossible_settings(wrong, message: str) -> None:
+    with pytest.raises(RCExplainerError, match=message):
+        PGExplainer(**wrong)
 
 
 def test_another_seed_is_another_network() -> None:
@@ -111,25 +131,55 @@ def test_another_seed_is_another_network() -> None:
     assert not torch.equal(one.scores.net[0].weight, other.scores.net[0].weight)
 
 
+def same_results(one, other) -> bool:
+    removed = [some.counterfactual.removed for some in (one, other)]
+    return torch.equal(one.edge_scores, other.edge_scores) and torch.equal(*removed)
+
+
 def test_saved_and_loaded(tmp_path) -> None:
+    """By the class, and by `rc.load`, which reads files of all methods."""
     model, graphs = network(), make_graphs(4)
     fitted = PGExplainer(**QUICK).fit(model, graphs, class_names=["a", "b", "c"], progress=False)
-    loaded = PGExplainer.load(fitted.save(tmp_path / "pg.safetensors"), model)
-    assert (loaded.settings, loaded.class_names) == (fitted.settings, ("a", "b", "c"))
-    for one, other in zip(fitted.explain(graphs), loaded.explain(graphs), strict=True):
-        assert torch.equal(one.edge_scores, other.edge_scores)
-        assert torch.equal(one.counterfactual.removed, other.counterfactual.removed)
+    path = fitted.save(tmp_path / "pg.safetensors")
+    for loaded in (PGExplainer.load(path, model), rc.load(path, model)):
+        assert type(loaded) is type(fitted)
+        assert (loaded.settings, loaded.class_names, loaded.targets) == (fitted.settings, ("a", "b", "c"), (None,))
+        assert all(map(same_results, fitted.explain(graphs), loaded.explain(graphs)))
+
+
+def test_its_target_class_is_saved(tmp_path) -> None:
+    model, graphs = network(), make_graphs(4)
+    target = 1 if predictions(model, graphs[:1]).tolist() == [2] else 2
+    fitted = PGExplainer(target_class=target, **QUICK).fit(model, graphs, progress=False)
+    loaded = rc.load(fitted.save(tmp_path / "pg.safetensors"), model)
+    assert loaded.targets == fitted.targets == (target,)
+    assert loaded.explain(graphs[0]).counterfactual.target == target
+    with pytest.raises(RCExplainerError, match=f"was fitted for target_class {target}, not 0"):
+        loaded.explain(graphs[0], target_class=0)
 
 
 def test_saved_and_loaded_for_nodes(tmp_path) -> None:
     model, (graph,) = network("node"), make_graphs(1, num_nodes=20)
     graph.y = None
-    fitted = PGExplainer(**QUICK).fit(model, graph, task="node", index=[0, 2, 4, 6], progress=False)
-    assert fitted.scores.net[0].in_features == 3 * 8  # the two ends, and the node asked about
+    fitted = PGExplainer(task="node", **QUICK).fit(model, graph, index=[0, 2, 4, 6], progress=False)
+    assert fitted.scores.net[0].in_features == 3 * 8  # the two ends, and the explained node
     loaded = PGExplainer.load(fitted.save(tmp_path / "pg.safetensors"), model)
     assert loaded.hops == fitted.hops == 2
     one, other = (some.explain(graph, index=5, search="none") for some in (fitted, loaded))
     assert torch.equal(one.edge_scores, other.edge_scores)
+
+
+def test_a_file_of_version_0_1_explains_as_it_did() -> None:
+    expected = load_file(SAVED / "pgexplainer-expected.safetensors")
+    model = rc.gnn.load_gnn(SAVED / "pgexplainer-gnn.safetensors").model
+    count = sum(name.startswith("scores.") for name in expected)
+    graphs = [Data(**part(f"graph.{place}", expected)) for place in range(count)]
+    fitted = rc.load(SAVED / "pgexplainer-explainer.safetensors", model)
+    assert (fitted.targets, fitted.hops, fitted.device) == ((None,), 0, None)
+    for place, one in enumerate(fitted.explain(graphs)):
+        torch.testing.assert_close(one.edge_scores, expected[f"scores.{place}"], atol=1e-6, rtol=0)
+        torch.testing.assert_close(one.probabilities, expected[f"probabilities.{place}"], atol=1e-6, rtol=0)
+        assert torch.equal(one.counterfactual.removed, expected[f"removed.{place}"].bool())
 
 
 def test_files_that_do_not_fit(tmp_path) -> None:
@@ -137,11 +187,15 @@ def test_files_that_do_not_fit(tmp_path) -> None:
     path = PGExplainer(**QUICK).fit(model, graphs, progress=False).save(tmp_path / "pg.safetensors")
     with pytest.raises(CheckpointError, match="was fitted for another GNN, or this one was trained since"):
         PGExplainer.load(path, network(seed=6))
+    with pytest.raises(CheckpointError, match="is no rcexplainer-explainer file: its format is 'rcexplainer-pgexpl"):
+        rc.FittedRCExplainer.load(path, model)
     with pytest.raises(CheckpointError, match="there is no file"):
         PGExplainer.load(tmp_path / "nothing", model)
     other = write_tensors(tmp_path / "other", {"x": torch.ones(1)}, {"format": "another"})
-    with pytest.raises(CheckpointError, match="is no rcexplainer-pgexplainer file: its format is 'another'"):
+    with pytest.raises(CheckpointError, match="is not a rcexplainer-pgexplainer file: its format is 'another'"):
         PGExplainer.load(other, model)
+    with pytest.raises(CheckpointError, match="holds no fitted explainer: its format is 'another', not rcexplainer-"):
+        rc.load(other, model)
     damaged = write_tensors(tmp_path / "damaged", {"x": torch.ones(1)}, {"format": "rcexplainer-pgexplainer"})
     with pytest.raises(CheckpointError, match="is damaged or was written by another version: 'about'"):
         PGExplainer.load(damaged, model)

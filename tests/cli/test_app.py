@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from rcexplainer import __version__
+
 COMMANDS = ("demo", "datasets", "train", "fit", "explain", "evaluate", "reproduce", "bench", "report")
 COMPUTING = ("demo", "train", "fit", "explain", "evaluate", "reproduce", "bench")
 WRITING = ("demo", "train", "fit", "explain", "evaluate", "reproduce", "report")
@@ -37,12 +39,12 @@ def test_help_does_not_import_torch():
 
 def test_version(run):
     ended = run("--version")
-    assert (ended.code, ended.out, ended.err) == (0, "0.1.0\n", "")
+    assert (ended.code, ended.out, ended.err) == (0, f"{__version__}\n", "")
 
 
 def test_python_dash_m():
     out = subprocess.run([sys.executable, "-m", "rcexplainer", "--version"], capture_output=True, text=True, check=True)
-    assert out.stdout == "0.1.0\n"
+    assert out.stdout == f"{__version__}\n"
 
 
 @pytest.mark.parametrize(

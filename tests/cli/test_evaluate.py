@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import pytest
 
 from rcexplainer.benchmark import networks
-from rcexplainer.cli import evaluate as command
 from rcexplainer.datasets import load
 from rcexplainer.gnn import TrainConfig
 
@@ -30,7 +29,7 @@ def asked(monkeypatch):
         tables = [([{"method": "greedy", "ratio": 1.0}], "a caption"), ([{"cost": 2}], "another")]
         return SimpleNamespace(tables=lambda: tables, to_json=lambda: {"arch": arch})
 
-    monkeypatch.setattr(command, "_evaluate", run)
+    monkeypatch.setattr("rcexplainer.benchmark.harness.evaluate", run)
     return given
 
 

@@ -38,7 +38,7 @@ def test_scores_only(run, named, tmp_path):
     [
         ([*EXPLAIN[:-1], "nowhere.safetensors"], "there is no file nowhere.safetensors"),
         ([*EXPLAIN[:-1], "FOLDER"], "is a folder, not a file: name a file that `rcexplainer fit --out FILE` wrote"),
-        ([*EXPLAIN[:-1], "GNN"], "is no rcexplainer-explainer file: its format is 'rcexplainer-gnn'"),
+        ([*EXPLAIN[:-1], "GNN"], "holds no fitted explainer: its format is 'rcexplainer-gnn'"),
         ([*EXPLAIN[:4], "OTHER", *EXPLAIN[5:]], "was fitted for another GNN"),
         ([*EXPLAIN, "--part", "all"], "part must be one of train, val, test, got 'all'"),
         ([*EXPLAIN, "--index", "10"], "the test part has 10 graphs: an index is from 0 to 9, got 10"),

@@ -250,7 +250,7 @@ def test_a_model_that_answers_differently_twice_is_refused() -> None:
             self.seen += x.mean(0)
             return x + self.seen
 
-    with pytest.raises(SplitError, match=r"GraphNet answers differently when it is asked twice about the same graph"):
+    with pytest.raises(SplitError, match=r"GraphNet gives two different answers for the same graph"):
         split_model(GraphNet(Remembers()), few_graphs(20))
 
 

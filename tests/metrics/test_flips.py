@@ -12,7 +12,7 @@ PATH = torch.stack([torch.arange(10), torch.arange(1, 11)])
 
 
 def path(removed: int | None, flipped: bool = True, minimal: bool = False) -> Explanation:
-    """A path of ten edges, both ways, of which the first so many are deleted; None: nobody searched."""
+    """A path of ten edges, both ways; the counterfactual deletes the first `removed` of them, None: no search."""
     graph = Data(x=torch.ones(11, 1), edge_index=torch.cat([PATH, PATH.flip(0)], 1))
     found = None
     if removed is not None:

@@ -13,6 +13,8 @@ from torch_geometric.data import Data
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation
 from rcexplainer.metrics import motif_accuracy, motif_auc
+from rcexplainer.metrics.motif import auc
+from tests.metrics.test_fidelity import path
 
 PAIRS = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (4, 5), (4, 6), (5, 6)]
 
@@ -88,3 +90,24 @@ def test_what_is_missing_is_named() -> None:
     assert 0 <= motif_auc([one], "every") <= 1
     with pytest.raises(RCExplainerError, match="own, every, got 'mine'"):
         motif_accuracy([one], "mine")  # type: ignore[arg-type]
+
+
+def test_auc_by_hand():
+    positive = torch.tensor([True, True, False, False])
+    assert auc(torch.tensor([4.0, 3.0, 2.0, 1.0]), positive) == 1.0
+    assert auc(torch.tensor([1.0, 2.0, 3.0, 4.0]), positive) == 0.0
+    assert auc(torch.tensor([4.0, 2.0, 3.0, 1.0]), positive) == 0.75
+    assert auc(torch.ones(4), positive) == 0.5
+    assert auc(torch.tensor([2.0, 1.0, 1.0, 0.0]), positive) == 0.875
+    assert math.isnan(auc(torch.ones(4), torch.ones(4, dtype=torch.bool)))
+
+
+def test_motif_auc_pools_the_edges_of_all_graphs():
+    one, two = path(2, [0.9, 0.2]), path(2, [0.3, 0.1])
+    one.graph.edge_motif = torch.tensor([True, False] * 2)
+    two.graph.edge_motif = torch.tensor([True, False] * 2)
+    assert motif_auc([one, two]) == 1.0
+    two.graph.edge_motif = torch.tensor([False, True] * 2)
+    assert motif_auc([one, two]) == 0.5
+    with pytest.raises(RCExplainerError, match="carry `edge_motif`"):
+        motif_auc([path(2, [0.1, 0.2])])

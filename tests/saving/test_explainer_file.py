@@ -64,7 +64,7 @@ def test_files_that_are_something_else(case, tmp_path):
     with pytest.raises(CheckpointError, match="there is no file"):
         rc.load(tmp_path / "nowhere", model)
     other = rc.gnn.save_gnn(tmp_path / "gnn.safetensors", model)
-    with pytest.raises(CheckpointError, match="is no rcexplainer-explainer file: its format is 'rcexplainer-gnn'"):
+    with pytest.raises(CheckpointError, match="holds no fitted explainer: its format is 'rcexplainer-gnn'"):
         rc.load(other, model)
 
 
@@ -94,7 +94,7 @@ def test_the_same_weights_in_another_architecture_are_another_gnn(case, tmp_path
 
     other = Other(model.config).eval()
     other.load_state_dict(model.state_dict())
-    with pytest.raises(CheckpointError, match="this Other has the same weights and answers differently"):
+    with pytest.raises(CheckpointError, match="this Other has the same weights but gives other outputs"):
         rc.load(path, other)
 
 

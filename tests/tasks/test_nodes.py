@@ -283,5 +283,5 @@ def test_no_more_computation_graphs_are_made_than_are_learnt_from(case, caplog, 
 
 
 def test_robustness_is_of_graphs(case) -> None:
-    with pytest.raises(RCExplainerError, match="robustness is of graphs, the explainer was fitted for nodes"):
+    with pytest.raises(RCExplainerError, match="robustness is defined for graphs, the explainer was fitted for nodes"):
         rc.metrics.robustness(case.fitted, case.graph)

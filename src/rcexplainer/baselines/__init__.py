@@ -1,4 +1,8 @@
-"""Methods to compare with, all with the explainer's own interface: `fit(model, graphs)` then `explain(graphs)`."""
+"""Methods to compare with, made and used like RCExplainer.
+
+fitted = rc.baselines.GNNExplainer(task="node").fit(model, graph, index=nodes)
+explanations = fitted.explain(graph, index=nodes)
+"""
 
 from rcexplainer.baselines.attention import Attention
 from rcexplainer.baselines.cf2 import CF2

@@ -1,10 +1,10 @@
-"""Attention: what a model with attention says itself that it looks at.
+"""Attention: the coefficients with which the model itself weighs its messages.
 
     α_u = mean of the attention coefficients of u's edges, over layers, heads and both directions
 
-They are read as by PyG's AttentionExplainer, from the messages of GATConv, GATv2Conv, TransformerConv and the like. It
-takes the first |E| of a layer's coefficients for those of the graph's |E| edges, while a layer may have dropped
-self-loops among them (GATConv always does). Here every coefficient is matched by the two nodes it is between.
+They are read from the messages of GATConv, GATv2Conv, TransformerConv and similar layers, as PyG's AttentionExplainer
+does. PyG assigns the first |E| coefficients of a layer to the graph's |E| edges, which is wrong where the layer has
+removed self-loops among them (GATConv always does). Here coefficients are matched by the two nodes they lie between.
 """
 
 from collections.abc import Callable
@@ -24,6 +24,12 @@ from rcexplainer.method.base import Method, UnitScores
 
 
 class Attention(Method):
+    """Mean attention coefficients, for models with attention layers; `fit` refuses any other model.
+
+    Args:
+        **common: `task`, `target_class` and `hops`, as for every method.
+    """
+
     def scores(self, instances: Instances, labels: Tensor) -> Tensor:
         return in_batches(instances, labels, mean_attention)
 
@@ -34,7 +40,7 @@ class Attention(Method):
 
 
 def mean_attention(soft: SoftBatch) -> Tensor:
-    """α [units], 0 for a unit that no layer attends along."""
+    """α [units]; 0 for a unit that no layer attends along."""
     total, count = soft.per_unit(0.0), soft.per_unit(0.0)
     for edge_index, coefficients in attention(soft.split, soft.batch):
         place, found = unit_between(edge_index, soft.units, int(soft.batch.num_nodes or 0))
@@ -44,8 +50,17 @@ def mean_attention(soft: SoftBatch) -> Tensor:
 
 
 def unit_between(edge_index: Tensor, units: Units, num_nodes: int) -> tuple[Tensor, Tensor]:
-    """The unit between the two nodes of every column, and whether there is one: a layer has self-loops of its own."""
-    known = units.pair[0] * num_nodes + units.pair[1]  # in order
+    """Look up units by their nodes; layers add self-loops of their own, which are none.
+
+    Args:
+        edge_index: Node pairs, [2, E].
+        units: The units of the batch.
+        num_nodes: How many nodes the batch has.
+
+    Returns:
+        The unit between the two nodes of each column, [E], and whether there is one, [E].
+    """
+    known = units.pair[0] * num_nodes + units.pair[1]  # sorted
     wanted = edge_index.amin(0) * num_nodes + edge_index.amax(0)
     place = torch.searchsorted(known, wanted).clamp_max(len(known) - 1)
     return place, known[place] == wanted
@@ -53,7 +68,18 @@ def unit_between(edge_index: Tensor, units: Units, num_nodes: int) -> tuple[Tens
 
 @torch.no_grad()
 def attention(split: SplitModel, batch: Any) -> list[tuple[Tensor, Tensor]]:
-    """(edge_index, mean coefficient over heads) of every layer that attends; an error where none does."""
+    """Attention coefficients of one forward pass.
+
+    Args:
+        split: The model.
+        batch: A PyG `Batch`.
+
+    Returns:
+        (edge_index [2, E'], coefficients averaged over heads [E']) of every layer that attends.
+
+    Raises:
+        RCExplainerError: No layer has attention coefficients.
+    """
     seen: list[tuple[Tensor, Tensor]] = []
     edges: list[Tensor] = []
 
@@ -76,7 +102,7 @@ def attention(split: SplitModel, batch: Any) -> list[tuple[Tensor, Tensor]]:
     if not seen:
         kinds = ", ".join(dict.fromkeys(type(layer).__name__ for layer in layers))
         raise RCExplainerError(
-            f"{type(split.model).__name__} has no attention to read: its layers are {kinds}; this method is for models "
-            "with GATConv, GATv2Conv, TransformerConv or the like, any other method is for this one too"
+            f"{type(split.model).__name__} has no attention to read: its layers are {kinds}. Attention needs GATConv, "
+            "GATv2Conv, TransformerConv or similar layers; use another method for this model"
         )
     return seen

@@ -1,33 +1,45 @@
-"""CF²: the smallest mask that is enough for the prediction and without which it is lost, optimised for each instance.
+"""CF²: the smallest mask that is sufficient for the prediction and necessary for it, optimised for each instance.
 
     M = σ(P) [units]                              P starts at 1
-    S_f = p(c | G weighed by M)                   factual strength, wanted above the runner-up's p(s | the same)
-    S_c = −p(c | G weighed by 1 − M)              counterfactual strength, wanted above −p(s | the same)
+    S_f = p(c | G weighted by M)                  factual strength; should exceed the runner-up's p(s | the same)
+    S_c = −p(c | G weighted by 1 − M)             counterfactual strength; should exceed −p(s | the same)
     L_f = relu(γ + p(s) − S_f)                    both with a margin of γ
     L_c = relu(γ − p(s) − S_c)
     L   = ‖M‖₁ + λ (α L_f + (1 − α) L_c)
 
-c is the predicted class, s the most probable other one on the graph in question. The score of a unit is M.
+c is the predicted class, s the most probable other class on the masked graph. The score of a unit is M.
 
-α = .6 and γ = .5 are as published. Its λ is from 20 to 1000, set by set; 20 with Adam at a rate of .03 was chosen on
-validation graphs of BA-2motifs and training nodes of tree-cycles and tree-grid. Probabilities saturate: a model that is
-sure of both graphs has flat hinges, and then it is ‖M‖₁ that moves the mask.
+α = .6 and γ = .5 are as published. The published λ is between 20 and 1000, depending on the dataset; λ = 20 and Adam
+with learning rate .03 were chosen on validation graphs of BA-2motifs and training nodes of tree-cycles and tree-grid.
+Probabilities saturate: where the model is certain of both graphs the hinges are flat, and only ‖M‖₁ moves the mask.
 """
 
-from typing import Any
+from typing import Unpack
 
 import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
 from rcexplainer.baselines.soft_masks import SoftBatch, in_batches
-from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.method.base import Method
+from rcexplainer.method.settings import CommonSettings, non_negative, positive, share, whole
 
 
 class CF2(Method):
-    """`weight` is λ, `alpha` α, the share of the factual side, and `gamma` γ; `steps` of Adam at the rate `lr`."""
+    """Counterfactual and factual reasoning (Tan et al., WWW 2022).
+
+    Args:
+        alpha: α, the weight of the factual side.
+        weight: λ, the weight of both sides against the size of the mask.
+        gamma: γ, the margin.
+        steps: Steps of Adam.
+        lr: Its learning rate.
+        **common: `task`, `target_class` and `hops`, as for every method.
+
+    Raises:
+        RCExplainerError: An unknown setting, or an impossible value.
+    """
 
     def __init__(
         self,
@@ -37,21 +49,20 @@ class CF2(Method):
         gamma: float = 0.5,
         steps: int = 500,
         lr: float = 0.03,
-        **common: Any,
+        **common: Unpack[CommonSettings],
     ) -> None:
         super().__init__(**common)
-        if not 0 <= alpha <= 1:
-            raise RCExplainerError(f"alpha must be a share from 0 to 1, got {alpha!r}")
-        if not (weight > 0 and gamma >= 0 and steps >= 1 and lr > 0):
-            found = f"{weight!r}, {gamma!r}, {steps!r} and {lr!r}"
-            raise RCExplainerError(f"weight must be > 0, gamma ≥ 0, steps ≥ 1 and lr > 0, got {found}")
-        self.alpha, self.weight, self.gamma, self.steps, self.lr = alpha, weight, gamma, steps, lr
+        self.alpha = share("alpha", alpha)
+        self.weight = positive("weight", weight)
+        self.gamma = non_negative("gamma", gamma)
+        self.steps = whole("steps", steps)
+        self.lr = positive("lr", lr)
 
     def scores(self, instances: Instances, labels: Tensor) -> Tensor:
         return in_batches(instances, labels, self.optimise).sigmoid()
 
     def optimise(self, soft: SoftBatch) -> Tensor:
-        """P [units] after training."""
+        """P [units] after optimisation."""
         p = soft.per_unit(1.0).requires_grad_()
         optimizer = torch.optim.Adam([p], lr=self.lr)
         for _ in range(self.steps):
@@ -62,12 +73,17 @@ class CF2(Method):
         return p
 
     def hinges(self, kept: Tensor, left: Tensor) -> Tensor:
-        """[instances] α L_f + (1 − α) L_c, from the leads on what the mask keeps and on what it leaves."""
+        """α L_f + (1 − α) L_c.
+
+        Args:
+            kept: Lead of the predicted class on the graph weighted by M, [instances].
+            left: The same on the graph weighted by 1 − M, [instances].
+        """
         return self.alpha * (self.gamma - kept).relu() + (1 - self.alpha) * (self.gamma + left).relu()
 
 
 def lead(soft: SoftBatch, mask: Tensor) -> Tensor:
-    """[instances] p(c) − p(s) under a mask [units], between −1 and 1."""
+    """p(c) − p(s) ∈ [−1, 1] under a mask [units], [instances]."""
     probs = soft.split.log_probs(soft.run(mask).output).exp()
     own = one_hot(soft.labels, probs.size(1)).bool()
     return probs[own] - probs.masked_fill(own, -1.0).amax(1)

@@ -1,47 +1,56 @@
 """CF-GNNExplainer: the fewest deletions that change the prediction, by gradient descent on each instance.
 
     P [units]                            starts at 1: no unit is removed
-    R = {u : σ(P_u) < ½}                 the perturbation; is G without R, really deleted, predicted otherwise?
-    L_pred = 1[not flipped] · log p(c | G weighed by σ(P))               = −NLL of the predicted class c
-    L_dist = Σ_u (1 − σ(P_u))            what is removed
+    R = {u : σ(P_u) < ½}                 the perturbation: does G without R, really deleted, have another prediction?
+    L_pred = 1[not flipped] · log p(c | G weighted by σ(P))              = −NLL of the predicted class c
+    L_dist = Σ_u (1 − σ(P_u))            the size of the perturbation
     L      = L_pred + β L_dist
 
-The gradient goes through the soft weights σ(P), that of L_dist too: the count |R| itself would have none. While nothing
-has flipped L_pred pushes; after that only L_dist pulls, and units come back until the flip is lost. Of all flips on the
-way the one with the fewest units is kept. UnitScores are 1 − σ(P) there, so its units are those above ½; where nothing
-flipped, they are those of the last step.
+Both gradients go through the soft weights σ(P); the count |R| itself has none. Until the prediction flips, L_pred
+removes units; afterwards L_dist alone puts units back until the flip is lost. The flip with the fewest units is kept.
+UnitScores are 1 − σ(P) at that step, so that the removed units are those above ½; without any flip, of the last step.
 
-Published are β = .5 and a rate of .1, with code in which L_dist does not reach P. Where it does, they hold a confident
-model back: of 30 training nodes of tree-cycles and of tree-grid 60 % and none flipped, while β = .05 and a rate of .5
-flip 100 % and 43 %, with 1.3 and 1.7 units. That rate falls to 0 over the steps: it settles what does not flip.
+Published are β = .5 and a learning rate of .1, with code in which L_dist does not reach P. Where it does, these values
+fail on a confident model: on 30 training nodes each of tree-cycles and tree-grid, 60 % and 0 % flip; with β = .05 and a
+learning rate of .5, 100 % and 43 % flip, with 1.3 and 1.7 units. The rate decays to 0, so that P settles.
 """
 
-from typing import Any
+from typing import Unpack
 
 import torch
 from torch import Tensor
 
 from rcexplainer.baselines.soft_masks import SoftBatch, in_batches
-from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.graph_store import delete_edges
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.method.base import Method
+from rcexplainer.method.settings import CommonSettings, non_negative, positive, whole
 
 
 class CFGNNExplainer(Method):
-    """`beta` is β; `steps` of descent at a rate that falls from `lr` to 0."""
+    """Counterfactual perturbations (Lucic et al., AISTATS 2022).
 
-    def __init__(self, *, beta: float = 0.05, steps: int = 500, lr: float = 0.5, **common: Any) -> None:
+    Args:
+        beta: β, the weight of the size of the perturbation.
+        steps: Steps of gradient descent.
+        lr: Learning rate at the start; it decays to 0 linearly.
+        **common: `task`, `target_class` and `hops`, as for every method.
+
+    Raises:
+        RCExplainerError: An unknown setting, or an impossible value.
+    """
+
+    def __init__(
+        self, *, beta: float = 0.05, steps: int = 500, lr: float = 0.5, **common: Unpack[CommonSettings]
+    ) -> None:
         super().__init__(**common)
-        if not (beta >= 0 and steps >= 1 and lr > 0):
-            raise RCExplainerError(f"beta must be ≥ 0, steps ≥ 1 and lr > 0, got {beta!r}, {steps!r} and {lr!r}")
-        self.beta, self.steps, self.lr = beta, steps, lr
+        self.beta, self.steps, self.lr = non_negative("beta", beta), whole("steps", steps), positive("lr", lr)
 
     def scores(self, instances: Instances, labels: Tensor) -> Tensor:
         return (-in_batches(instances, labels, self.search)).sigmoid()  # 1 − σ(P), also where σ(P) rounds to 1
 
     def search(self, soft: SoftBatch) -> Tensor:
-        """P [units] where each instance's best flip was."""
+        """P [units] at the smallest flip of each instance; the last P where nothing flipped."""
         owner, labels = soft.units.owner, soft.labels
         p = soft.per_unit(1.0)
         best, fewest = p, torch.full_like(labels, len(p) + 1)
@@ -57,7 +66,13 @@ class CFGNNExplainer(Method):
         return best
 
     def slope(self, soft: SoftBatch, p: Tensor, turned: Tensor) -> Tensor:
-        """dL/dP [units], of every instance's own loss."""
+        """dL/dP of each instance's own loss, [units].
+
+        Args:
+            soft: The instances.
+            p: P, [units].
+            turned: Whether the prediction has flipped, [instances].
+        """
         p = p.requires_grad_()
         kept = p.sigmoid()
         pushing = soft.log_prob(soft.run(kept)).masked_fill(turned, 0)
@@ -66,6 +81,6 @@ class CFGNNExplainer(Method):
 
 @torch.no_grad()
 def flipped(soft: SoftBatch, removed: Tensor) -> Tensor:
-    """[instances] whether the prediction is another one where these units [units] are really gone."""
+    """Whether the prediction changes when the `removed` units [units] are really deleted, [instances]."""
     left = delete_edges(soft.batch, soft.units.to_edges(removed, False))
     return soft.split.log_probs(soft.split.run(left).output).argmax(1) != soft.labels

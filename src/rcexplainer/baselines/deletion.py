@@ -1,32 +1,40 @@
-"""The floor and the references: random order, single-edge occlusion, greedy deletion.
+"""Two references that delete edges, and the random floor. None of them is trained.
 
     Random           a random number for every unit
-    Occlusion        p(c | G) − p(c | G without u): how much each unit matters on its own
-    GreedyDeletion   units in the order in which deleting them one after the other lowers p(c) most
+    Occlusion        p(c | G) − p(c | G without u): the effect of each unit on its own
+    GreedyDeletion   units in the order in which deleting them, one after the other, lowers p(c) most
 
-c is the predicted class. None of them is trained: `fit` only looks at the model.
+c is the predicted class.
 """
 
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from rcexplainer.baselines.chance import generators
+from rcexplainer.baselines.random_numbers import generators
 from rcexplainer.core.search import greedy
 from rcexplainer.core.segments import ranks
-from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.instances import Instances, single_effects
 from rcexplainer.method.base import Method
+from rcexplainer.method.settings import CommonSettings, number, whole
 
 
 class Random(Method):
-    """The same numbers for the same graph, alone and in any batch: they follow from its edges and the seed."""
+    """Random scores, which depend on the edges of the graph and the seed alone.
 
-    def __init__(self, seed: int = 0, **common: Any) -> None:
+    Args:
+        seed: Random seed.
+        **common: `task`, `target_class` and `hops`, as for every method.
+
+    Raises:
+        RCExplainerError: An unknown setting, or an impossible value.
+    """
+
+    def __init__(self, seed: int = 0, **common: Unpack[CommonSettings]) -> None:
         super().__init__(**common)
-        self.seed = seed
+        self.seed = whole("seed", seed, least=0)
 
     def scores(self, instances: Instances, labels: Tensor) -> Tensor:
         units = instances.units
@@ -38,22 +46,33 @@ class Random(Method):
 
 
 class Occlusion(Method):
+    """The drop in p(c) when a unit alone is deleted.
+
+    Args:
+        **common: `task`, `target_class` and `hops`, as for every method.
+    """
+
     def scores(self, instances: Instances, labels: Tensor) -> Tensor:
         return (single_effects(instances, labels) + 1) / 2  # a drop lies in [−1, 1], a score in [0, 1]
 
 
 class GreedyDeletion(Method):
-    """`depth`: the share of the units that is ordered; the others follow, by what they do on their own.
+    """Greedy deletion: every step runs the model once for each candidate.
 
-    `candidates`: of each instance only so many units are tried, the best on their own. Greedy deletion asks the model
-    about every one of them at every step, so that large computation graphs would take for ever.
+    Args:
+        depth: Share of the units that is ordered; the others follow, ranked by their effect alone.
+        candidates: How many units are tried, those with the largest effect alone; None: all, which is slow for large
+            computation graphs.
+        **common: `task`, `target_class` and `hops`, as for every method.
+
+    Raises:
+        RCExplainerError: An unknown setting, or an impossible value.
     """
 
-    def __init__(self, depth: float = 0.3, candidates: int | None = None, **common: Any) -> None:
+    def __init__(self, depth: float = 0.3, candidates: int | None = None, **common: Unpack[CommonSettings]) -> None:
         super().__init__(**common)
-        if not 0 < depth <= 1 or (candidates is not None and candidates < 1):
-            raise RCExplainerError(f"a depth in (0, 1] and candidates ≥ 1 are needed, got {depth!r} and {candidates!r}")
-        self.depth, self.candidates = depth, candidates
+        self.depth = number("depth", depth, lambda given: 0 < given <= 1, "a share of the units in (0, 1]")
+        self.candidates = None if candidates is None else whole("candidates", candidates)
 
     def scores(self, instances: Instances, labels: Tensor) -> Tensor:
         units = instances.units
@@ -67,7 +86,7 @@ class GreedyDeletion(Method):
         if self.candidates is not None:
             allowed = ranks(effect, units.owner, units.ptr) < self.candidates
         order = greedy(units.ptr, confidence, allowed, steps).units
-        # The first is 1, the second ½, …; what was not reached comes after the last of them.
+        # The first unit scores 1, the second ½, …; units that were not reached come after the last of them.
         scores = (effect + 1) / 2 / (2 + steps[units.owner])
         place = torch.arange(order.size(1), device=order.device).expand_as(order)
         found = order >= 0

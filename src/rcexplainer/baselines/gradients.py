@@ -1,15 +1,15 @@
-"""What the derivative of the prediction says about edges: gradient, integrated gradients, Grad-CAM.
+"""Derivatives of the prediction by edge weights or node embeddings: gradient, integrated gradients, Grad-CAM.
 
     Gradient              g_u = ∂ lo / ∂ M_u  at M = 1                          lo: the log-odds of the predicted class
     IntegratedGradients   g_u = ∫ ∂ lo(α · 1) / ∂ M_u dα,  α from 0 to 1        Σ_u g_u = lo(G) − lo(all weights 0)
     GradCAM               g_u = (s_i + s_j) / 2,  s_i = h_i · mean_k ∂ lo / ∂ h_k   h: the last layer's node embeddings
 
-u = (i, j), both directions together; the mean is over the nodes k of the instance. All are signed: what speaks for the
-predicted class is above ½, what speaks against it below; so Grad-CAM goes without its ReLU, which would tie all of the
-latter. The map from g to the score is the same for every instance.
+u = (i, j) with both directions; the mean is over the nodes k of the instance. All are signed: evidence for the
+predicted class scores above ½, evidence against it below. Grad-CAM is therefore used without its ReLU, which would give
+all the latter the same score. The map from g to the score is the same for every instance.
 """
 
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 import torch
@@ -17,9 +17,9 @@ from torch import Tensor
 from torch_geometric.utils import scatter
 
 from rcexplainer.baselines.soft_masks import SoftBatch, in_batches, squash
-from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.method.base import Method
+from rcexplainer.method.settings import CommonSettings, whole
 
 
 def slope(soft: SoftBatch, weight: float) -> Tensor:
@@ -29,24 +29,36 @@ def slope(soft: SoftBatch, weight: float) -> Tensor:
 
 
 class Gradient(Method):
+    """The derivative of the log-odds by edge weights, at the whole graph.
+
+    Args:
+        **common: `task`, `target_class` and `hops`, as for every method.
+    """
+
     def scores(self, instances: Instances, labels: Tensor) -> Tensor:
         return squash(in_batches(instances, labels, lambda soft: slope(soft, 1.0)))
 
 
 class IntegratedGradients(Method):
-    """`steps`: points of the Gauss–Legendre rule, as many as in Captum."""
+    """The derivative averaged on the line from no edge weight to full edge weight.
 
-    def __init__(self, *, steps: int = 50, **common: Any) -> None:
+    Args:
+        steps: Points of the Gauss–Legendre rule; 50 as in Captum.
+        **common: `task`, `target_class` and `hops`, as for every method.
+
+    Raises:
+        RCExplainerError: An unknown setting, or an impossible value.
+    """
+
+    def __init__(self, *, steps: int = 50, **common: Unpack[CommonSettings]) -> None:
         super().__init__(**common)
-        if steps < 1:
-            raise RCExplainerError(f"steps must be ≥ 1, got {steps!r}")
-        self.steps = steps
+        self.steps = whole("steps", steps)
 
     def scores(self, instances: Instances, labels: Tensor) -> Tensor:
         return squash(in_batches(instances, labels, self.integral))
 
     def integral(self, soft: SoftBatch) -> Tensor:
-        """The mean slope on the way from no edges to all of them, [units]."""
+        """The mean slope from weight 0 to weight 1, [units]."""
         points, weights = np.polynomial.legendre.leggauss(self.steps)  # on [−1, 1]
         total = soft.per_unit(0.0)
         for point, weight in zip(points.tolist(), weights.tolist(), strict=True):
@@ -55,6 +67,12 @@ class IntegratedGradients(Method):
 
 
 class GradCAM(Method):
+    """Node embeddings weighted by their mean gradient.
+
+    Args:
+        **common: `task`, `target_class` and `hops`, as for every method.
+    """
+
     def scores(self, instances: Instances, labels: Tensor) -> Tensor:
         return squash(in_batches(instances, labels, class_activation))
 

@@ -1,7 +1,7 @@
-"""Copies of instances in which some nodes are hidden, in batches that the model can be run on.
+"""Copies of instances with some nodes hidden, in batches for the model.
 
-zero_filled   hidden nodes have the features 0; their edges stay, and go on carrying what their other ends know
-cut_off       every edge of a hidden node is deleted; nodes keep their features
+zero_filled   hidden nodes have features 0; their edges stay and still carry messages
+cut_off       all edges of a hidden node are deleted; nodes keep their features
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,19 @@ from rcexplainer.gnn.instances import Instances
 
 
 def zero_filled(instances: Instances, ids: Tensor, hidden: Tensor) -> Iterator[Data]:
-    """Copies of the instances `ids` [v], with nodes hidden [Σ their nodes]."""
+    """Hide nodes by setting their features to 0.
+
+    Args:
+        instances: The instances.
+        ids: Which of them are copied, [v].
+        hidden: Which nodes of the copies are hidden, [Σ their nodes], boolean.
+
+    Yields:
+        Batches of copies, in the order of `ids`.
+
+    Raises:
+        GraphError: The graphs have no features.
+    """
     start = 0
     for piece in instances.chunks(ids):
         batch = instances.store[piece]
@@ -28,7 +40,16 @@ def zero_filled(instances: Instances, ids: Tensor, hidden: Tensor) -> Iterator[D
 
 
 def cut_off(instances: Instances, ids: Tensor, hidden: Tensor) -> Iterator[Data]:
-    """Copies of the instances `ids` [v], with nodes hidden [Σ their nodes]."""
+    """Hide nodes by deleting their edges.
+
+    Args:
+        instances: The instances.
+        ids: Which of them are copied, [v].
+        hidden: Which nodes of the copies are hidden, [Σ their nodes], boolean.
+
+    Yields:
+        Batches of copies, in the order of `ids`.
+    """
     start = 0
     for piece in instances.chunks(ids):
         batch, units = instances[piece]
@@ -39,7 +60,7 @@ def cut_off(instances: Instances, ids: Tensor, hidden: Tensor) -> Iterator[Data]
 
 
 def read_at(instances: Instances, place: int) -> list[int]:
-    """The nodes at which an instance is read: the one or two asked about, of a graph none in particular."""
+    """The nodes at which an instance is read: the explained node, both ends of a link, none for a graph."""
     keys = {"node": "root_index", "link": "edge_label_index"}
     key = keys.get(instances.split.task)
     return instances.graphs[place][key].flatten().tolist() if key else []

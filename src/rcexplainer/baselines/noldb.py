@@ -1,60 +1,91 @@
-"""RCExp-NoLDB, the paper's ablation: the network and training of RCExplainer, with confidence instead of boundaries.
+"""RCExp-NoLDB, the paper's ablation: RCExplainer's network and training with confidence instead of boundaries.
 
     L = L_conf + β R_sparse + μ R_discrete
     L_conf = −log P(c | G_θ) − η / log P(c | G'_θ)                        `core.losses.confident`, `doubtful`
 
-c is the predicted class, G_θ what the masks keep and G'_θ what they leave. There are no boundaries in it, and no search
-teaches it; it reads noisy copies, and learns slower. All else is RCExplainer's own: network, gates, schedule,
-calibration, saving and loading.
+c is the predicted class, G_θ the graph the masks keep and G'_θ the remainder. The loss has no boundaries, and there is
+no teacher. Network, gates, schedule, calibration, `save` and `rc.load` are RCExplainer's.
 """
 
+from dataclasses import replace
 from typing import Any
+
+from torch import nn
 
 from rcexplainer.config import RCConfig
 from rcexplainer.core.objectives import Objective, lose_confidence
-from rcexplainer.errors import RCExplainerError
-from rcexplainer.explainer import RCExplainer
+from rcexplainer.explainer import FittedRCExplainer, RCExplainer
 from rcexplainer.fit.objective import make_masks
 from rcexplainer.gnn.forward import TaskName
+from rcexplainer.gnn.graph_checks import Graphs
+from rcexplainer.method.base import check_target
+from rcexplainer.method.settings import positive
 
 
 class NoLDB(RCExplainer):
-    """`NoLDB(**settings).fit(model, graphs)`; settings are those of `RCExplainer`, of which those of boundaries, sides
-    and the search have nothing to act on.
+    """RCExplainer without boundaries.
 
-    `eta` is η, the weight of what is left; the paper names no value, and the default did best on validation graphs of
-    BA-2motifs. Its learning rate is .002: at RCExplainer's .008 the pole of the loss can undo in one epoch what was
-    learnt before.
+    Args:
+        task: "graph", "node" or "link".
+        target_class: The class that counterfactuals lead to; None for any class other than the predicted one. The
+            scores do not depend on it: the loss has no target.
+        preset: "default", "paper" or "released".
+        eta: η, the weight of the remainder. The paper gives no value; the default did best on validation graphs of
+            BA-2motifs.
+        hops: How far computation graphs of nodes and links reach; measured if None.
+        **settings: Fields of `RCConfig`; those of boundaries, sides and the teacher have no effect. The default
+            learning rate is .002: at RCExplainer's .008 one step near the pole of the loss can undo all training.
+
+    Raises:
+        RCExplainerError: An unknown setting, or an impossible value.
     """
 
     def __init__(
         self,
         task: TaskName = "graph",
-        target_class: None = None,
+        target_class: int | None = None,
         preset: str = "default",
         *,
         eta: float = 10.0,
         hops: int | None = None,
         **settings: Any,
     ) -> None:
-        if not 0 < eta < float("inf"):
-            raise RCExplainerError(f"eta must be a finite number > 0, got {eta!r}")
-        if target_class is not None:
-            raise RCExplainerError(
-                "NoLDB asks what makes the predicted class and not any other: it has no target_class"
-            )
-        # A collapse is reported: what RCExplainer would try next is boundaries, and then a search.
+        self.eta = positive("eta", eta)
+        # A collapse is reported: what RCExplainer would try next is boundaries, and then a teacher.
         others = dict.fromkeys(("weight_order", "weight_effect", "weight_outcome", "weight_stable"), 0.0)
         alone = {**others, "on_collapse": "report"}
         own = {"weight_regions": 1.0, "lr": 0.002} if preset == "default" else {}
         if preset == "default" and task == "graph":
-            own["noise"] = 0.15  # it reads noisy copies
-        super().__init__(task, preset=preset, hops=hops, **(own | settings | alone))
-        self.eta = eta
+            own["noise"] = 0.15  # it is trained on noisy copies
+        super().__init__(task, target_class, preset, hops=hops, **(own | settings | alone))
+
+    def checked_target(self, target_class: Any) -> Any:
+        """A class or None; there is no "each", as the scores are the same for all classes."""
+        return super(RCExplainer, self).checked_target(target_class)
+
+    def fit(self, model: nn.Module, graphs: Graphs, **options: Any) -> FittedRCExplainer:
+        """Train the mask network.
+
+        Args:
+            model: The trained GNN; it is left as it was found.
+            graphs: A `Data`, or a list, `Dataset`, `Batch` or `DataLoader` of them; for nodes and links one `Data`.
+            **options: As for `RCExplainer.fit`.
+
+        Returns:
+            The fitted explainer.
+        """
+        return replace(super().fit(model, graphs, **options), targets=(self.target_class,))
+
+    def targets(self, num_classes: int) -> tuple[int | None, ...]:
+        """The network learns to lead to any other class, whichever class counterfactuals have to be."""
+        check_target(self.target_class, num_classes)
+        return (None,)
 
     @property
     def settings(self) -> dict[str, Any]:
+        """Everything that tells one explainer from another before it is fitted."""
         return {**super().settings, "eta": self.eta}
 
     def objective(self, config: RCConfig, press: float) -> Objective:
+        """The loss above."""
         return lose_confidence(make_masks(config, press), self.eta)

@@ -1,11 +1,11 @@
-"""PGExplainer's network, and what it is trained on.
+"""PGExplainer's network and loss.
 
     f_u = mean over both directions of MLP(z_i ‖ z_j [‖ z_r])         z: node embeddings after the last layer
-                                                                      z_r: what the head reads of the node or link asked
+                                                                      z_r: embedding of the explained node or link
     M_u = σ((f_u + log ε − log(1 − ε)) / T),  ε ~ U(b, 1 − b)         T goes from T₀ to T₁ in training
     loss = −log p(c | G ⊙ M) + size · Σ M_e + entropy · mean H(M_e)   e: the edges of the instance
 
-MLP, gates and loss are PyG's. Ours are one gate for both directions of an edge, and many instances at a time.
+MLP, gates and loss are PyG's. Different from PyG: one gate for both directions of an edge, and batches of instances.
 """
 
 from dataclasses import dataclass
@@ -18,38 +18,48 @@ from rcexplainer.baselines.soft_masks import SoftBatch, edges_of, size_and_entro
 from rcexplainer.core.gates import uniform
 from rcexplainer.core.objectives import Terms
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.method.settings import non_negative, number, positive, whole
 
-PYG: dict[str, Any] = {"lr": 0.003, "edge_size": 0.05, "temperature": (5.0, 2.0), "batch_size": 1}
+PYG_PGEXPLAINER: dict[str, Any] = {"lr": 0.003, "edge_size": 0.05, "temperature": (5.0, 2.0), "batch_size": 1}
 
 
 @dataclass(frozen=True)
 class PGSettings:
+    """Settings of PGExplainer.
+
+    Raises:
+        RCExplainerError: An impossible value.
+    """
+
     epochs: int = 30
-    lr: float = 0.01
-    edge_size: float = 1.0
-    edge_ent: float = 1.0
+    lr: float = 0.01  # of Adam
+    edge_size: float = 1.0  # weight of the size of the mask
+    edge_ent: float = 1.0  # weight of its entropy
     temperature: tuple[float, float] = (1.0, 0.5)  # T₀ and T₁
     bias: float = 0.01  # b
-    batch_size: int = 128
-    hidden: int = 64
+    batch_size: int = 128  # instances per step
+    hidden: int = 64  # width of the MLP
 
     def __post_init__(self) -> None:
-        whole = min(self.epochs, self.batch_size, self.hidden) >= 1
-        sizes = self.lr > 0 and self.edge_size >= 0 and self.edge_ent >= 0 and min(self.temperature) > 0
-        if not (whole and sizes and 0 < self.bias < 0.5):
-            raise RCExplainerError(
-                "epochs, batch_size and hidden must be ≥ 1, lr and temperature > 0, edge_size and edge_ent ≥ 0 and "
-                f"bias between 0 and ½, got {self}"
-            )
+        for name in ("epochs", "batch_size", "hidden"):
+            whole(name, getattr(self, name))
+        for name in ("edge_size", "edge_ent"):
+            non_negative(name, getattr(self, name))
+        positive("lr", self.lr)
+        number("bias", self.bias, lambda given: 0 < given < 0.5, "between 0 and ½")
+        if not isinstance(self.temperature, tuple) or len(self.temperature) != 2:
+            raise RCExplainerError(f"temperature must be a pair (T₀, T₁), got {self.temperature!r}")
+        for value in self.temperature:
+            positive("temperature", value)
 
 
 def gate_net(width: int, hidden: int) -> nn.Sequential:
-    """The MLP."""
+    """A new MLP for inputs of this width."""
     return nn.Sequential(nn.Linear(width, hidden), nn.ReLU(), nn.Linear(hidden, 1))
 
 
 def unit_inputs(soft: SoftBatch) -> tuple[Tensor, Tensor]:
-    """What the MLP reads of every unit, in the one direction and in the other, [units, D] each."""
+    """Inputs of the MLP for every unit, in one direction and in the other, [units, D] each."""
     with torch.no_grad():
         done = soft.split.run(soft.batch)
     z, (i, j) = done.layers[-1], soft.units.pair
@@ -64,7 +74,18 @@ def unit_logits(net: nn.Module, soft: SoftBatch) -> Tensor:
 
 
 def mean_loss(soft: SoftBatch, logits: Tensor, share: float, settings: PGSettings, generator: torch.Generator) -> Terms:
-    """The loss of some instances when this share of the training is done."""
+    """The loss of a mini-batch.
+
+    Args:
+        soft: The instances.
+        logits: f, [units].
+        share: Share of the training that is done, which sets the temperature.
+        settings: The settings.
+        generator: Draws ε.
+
+    Returns:
+        The terms "prediction" and "price", means over the instances.
+    """
     first, last = settings.temperature
     draws = settings.bias + (1 - 2 * settings.bias) * uniform(len(logits), generator, logits)
     gates = (logits + draws.logit()) / (first * (last / first) ** share)

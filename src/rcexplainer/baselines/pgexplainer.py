@@ -1,12 +1,12 @@
-"""PGExplainer: a network that, trained once on many instances, gives the mask of any other in one pass.
+"""PGExplainer: a network that is trained once on many instances and gives the mask of any other in one pass.
 
-fit      the network of `pg_gates` on mini-batches of the training instances
-explain  f_u of every unit, brought to [0, 1] by a map that keeps its order and its sign (above ½: kept)
-save     the network, its settings, and what the GNN is recognised by: `PGExplainer.load(path, model)`
+fit      the network of `pg_gates`, on mini-batches of the training instances
+explain  f_u of every unit, mapped to [0, 1] so that order and sign are kept (above ½: an edge to keep)
+save     the network, its settings, and the fingerprint of the GNN; read with `PGExplainer.load` or `rc.load`
 
-`PGExplainer(**PYG)` (of `pg_gates`) has PyG's settings. On validation graphs of BA-2motifs they put the motif last:
-gates at these temperatures are half open, and a model that counts neighbours sees graphs unlike any it knows. The
-defaults, chosen there, have gates that are nearly closed or open and press harder on their number.
+`PGExplainer(**PYG_PGEXPLAINER)` (see `pg_gates`) has PyG's settings. On validation graphs of BA-2motifs they rank the
+motif last: at these temperatures gates are half open, and a model that counts neighbours sees graphs unlike those it
+was trained on. The defaults, chosen there, have gates that are nearly closed or open, and penalise size more.
 """
 
 import json
@@ -25,55 +25,111 @@ from rcexplainer.baselines.soft_masks import SoftBatch, in_batches, squash
 from rcexplainer.core.namespace import named, part
 from rcexplainer.core.objectives import Terms
 from rcexplainer.core.training import Schedule, Training, constant
-from rcexplainer.errors import CheckpointError, RCExplainerError
+from rcexplainer.errors import CheckpointError
 from rcexplainer.gnn.forward import Forward, TaskName
 from rcexplainer.gnn.graph_checks import GraphKind
 from rcexplainer.gnn.instances import Instances
-from rcexplainer.gnn.trainer import seeded
+from rcexplainer.gnn.seed import seeded
 from rcexplainer.method.base import Method
 from rcexplainer.method.fitted_explainer import FittedExplainer
+from rcexplainer.method.settings import check_names, setting_names
 from rcexplainer.saving.files import read_tensors, write_tensors
 from rcexplainer.saving.fingerprint import describe, probe_graphs, recognise
 
-FORMAT = "rcexplainer-pgexplainer"
+PG_FORMAT = "rcexplainer-pgexplainer"
 
 
 @dataclass(frozen=True, eq=False)
 class PGScores:
-    """A trained network, and a few of the instances it was trained on: by these its GNN is recognised."""
+    """The scores of a trained network."""
 
     net: nn.Sequential
-    probes: tuple[Data, ...]
+    probes: tuple[Data, ...]  # a few small training graphs: on these the model is split again after loading
 
     def __call__(self, instances: Instances, labels: Tensor, target: int | None = None) -> Tensor:
+        """[units] scores, the same for every target class."""
         return squash(in_batches(instances, labels, lambda soft: unit_logits(self.net, soft)))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class FittedPGExplainer(FittedExplainer):
-    """A PGExplainer that has been trained."""
+    """A PGExplainer that has been fitted."""
 
     scores: PGScores
     settings: PGSettings
 
     def save(self, path: str | Path) -> Path:
-        """Write the explainer to one file, without its GNN; `PGExplainer.load(path, model)` reads it."""
+        """Write the explainer to one file, without its GNN.
+
+        Returns:
+            The path.
+        """
         tensors, known_by = describe(self.split, self.scores.probes)
-        about = {**known_by, "settings": asdict(self.settings), "class_names": self.class_names, "hops": self.hops}
+        about = {
+            **known_by,
+            "settings": asdict(self.settings),
+            "class_names": self.class_names,
+            "hops": self.hops,
+            "targets": self.targets,
+        }
         tensors |= named("net", self.scores.net.state_dict())
-        return write_tensors(Path(path), tensors, {"format": FORMAT, "about": json.dumps(about)})
+        return write_tensors(Path(path), tensors, {"format": PG_FORMAT, "about": json.dumps(about)})
+
+    @classmethod
+    def load(cls, path: str | Path, model: nn.Module, *, forward: Forward | None = None) -> "FittedPGExplainer":
+        """Read an explainer; files of version 0.1, which had no target class, are read too.
+
+        Args:
+            path: The file.
+            model: The GNN it was fitted for.
+            forward: As it was given to `fit`: functions are not saved.
+
+        Raises:
+            CheckpointError: The file is damaged, of another format, or of another GNN.
+        """
+        path = Path(path)
+        tensors, header = read_tensors(path, PG_FORMAT)
+        try:
+            about = json.loads(header["about"])
+            settings = PGSettings(**{**about["settings"], "temperature": tuple(about["settings"]["temperature"])})
+            split, probes = recognise(path, model, forward, tensors, about)
+            weights = part("net", tensors)
+            net = gate_net(weights["0.weight"].size(1), settings.hidden).to(split.device, weights["0.weight"].dtype)
+            net.load_state_dict(weights)
+            names, hops, targets = about["class_names"], about["hops"], about.get("targets", [None])
+        except (KeyError, TypeError, RuntimeError, json.JSONDecodeError) as error:
+            raise CheckpointError(f"{path} is damaged or was written by another version: {error}") from error
+        return cls(
+            split=split,
+            scores=PGScores(net.eval(), probes),
+            kind=GraphKind.of(probes[0]),
+            class_names=tuple(names),
+            hops=hops,
+            targets=tuple(targets),
+            settings=settings,
+        )
 
 
 class PGExplainer(Method):
-    """`PGExplainer(**settings)`, the fields of `PGSettings`."""
+    """PGExplainer (Luo et al., NeurIPS 2020).
+
+    Args:
+        task: "graph", "node" or "link".
+        target_class: The class that counterfactuals lead to; None for any class other than the predicted one.
+        hops: How far computation graphs of nodes and links reach; measured if None.
+        **settings: Fields of `PGSettings`.
+
+    Raises:
+        RCExplainerError: An unknown setting, or an impossible value.
+    """
+
+    load = FittedPGExplainer.load
 
     def __init__(
         self, *, task: TaskName = "graph", target_class: int | None = None, hops: int | None = None, **settings: Any
     ) -> None:
         super().__init__(task=task, target_class=target_class, hops=hops)
-        known = [field.name for field in fields(PGSettings)]
-        if unknown := sorted(settings.keys() - set(known)):
-            raise RCExplainerError(f"unknown setting {', '.join(unknown)}; known: {', '.join(known)}")
+        check_names(settings, [*(field.name for field in fields(PGSettings)), *setting_names(PGExplainer)])
         self.settings = PGSettings(**settings)
 
     def learn(self, training: Callable[[], Instances], seed: int, progress: bool) -> PGScores:
@@ -102,22 +158,5 @@ class PGExplainer(Method):
         return PGScores(net, probe_graphs(instances.graphs))
 
     def fitted(self, **parts: Any) -> FittedPGExplainer:
+        """The fitted explainer made of these parts."""
         return FittedPGExplainer(**(parts | {"scores": parts["scores"].unit_scores}), settings=self.settings)
-
-    @staticmethod
-    def load(path: str | Path, model: nn.Module, *, forward: Forward | None = None) -> FittedPGExplainer:
-        """Read what `save` wrote; `model` must be the GNN it was fitted for, and `forward` as it was given to `fit`."""
-        path = Path(path)
-        tensors, header = read_tensors(path, FORMAT)
-        try:
-            about = json.loads(header["about"])
-            settings = PGSettings(**{**about["settings"], "temperature": tuple(about["settings"]["temperature"])})
-            split, probes = recognise(path, model, forward, tensors, about)
-            weights = part("net", tensors)
-            net = gate_net(weights["0.weight"].size(1), settings.hidden).to(split.device, weights["0.weight"].dtype)
-            net.load_state_dict(weights)
-            names, hops = tuple(about["class_names"]), about["hops"]
-        except (KeyError, TypeError, RuntimeError, json.JSONDecodeError) as error:
-            raise CheckpointError(f"{path} is damaged or was written by another version: {error}") from error
-        scores, kind = PGScores(net.eval(), probes), GraphKind.of(probes[0])
-        return FittedPGExplainer(split=split, scores=scores, kind=kind, class_names=names, hops=hops, settings=settings)

@@ -1,37 +1,52 @@
-"""PGM-Explainer (NeurIPS 2020): which nodes does the prediction depend on, in the statistical sense?
+"""PGM-Explainer: on which nodes does the prediction depend, in the statistical sense?
 
-    s [S, n]   S copies of the graph; in each of them a node is perturbed with probability `share`
+    s [S, n]   S copies of the graph; in each a node is perturbed with probability `share`
     t [S]      whether the prediction changed: p(c) of the copy is lower by more than `threshold`
-    X [S, n]   what is known of a node: s_i; of a node task (s_i, t_i), for every node has a prediction of its own
-    χ²(i | Z)  Σ_z Σ_(x, t) (observed − expected)² / expected: are X_i and t independent where the nodes Z are as in z?
+    X [S, n]   the variable of a node: s_i; for node tasks (s_i, t_i), as every node has a prediction of its own
+    χ²(i | Z)  Σ_z Σ_(x, t) (observed − expected)² / expected: are X_i and t independent given the nodes Z?
     blanket    grow: the node with the smallest p-value given the blanket joins it, while that is below `significance`
                shrink: a node that is independent of t given the others leaves it
     score(i)   (V_i + [i in the blanket]) / 2, with V_i = √(χ²(i) / S) ∈ [0, 1]: how strongly t depends on X_i
 
-A unit has the lower score of its two nodes: it belongs to the subgraph that the best nodes induce from there on. The
-node that is explained (of a link both ends) belongs to it in any case, with score 1.
+A unit has the lower score of its two nodes: it enters the induced subgraph with the second of them. The explained node
+(both ends of a link) always belongs to the subgraph, with score 1.
 
-Not as published: a perturbed node has the features 0 (published: their mean, which changes nothing where all nodes have
-the same, or random zeros and ones, which suit no other features); one meaning of t for both tasks, the published one of
-nodes (that of graphs is the eighth of the copies with the lowest p(c), and finds less); a ranking of all nodes.
+Different from the publication: a perturbed node has features 0 (published: the mean, which changes nothing where all
+nodes have the same features, or random zeros and ones, which suit binary features alone); t means the same for both
+tasks, the published meaning for nodes (the one for graphs, the eighth of the copies with the lowest p(c), finds less);
+all nodes are ranked.
 """
 
-from typing import Any
+from typing import Unpack
 
 import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from rcexplainer.baselines.chance import generators
 from rcexplainer.baselines.node_masks import read_at, zero_filled
-from rcexplainer.errors import RCExplainerError
+from rcexplainer.baselines.random_numbers import generators
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.method.base import Method
+from rcexplainer.method.settings import CommonSettings, inner_share, whole
 
-SAMPLES_PER_CELL = 5  # on average; a sparser table proves nothing
+SAMPLES_PER_CELL = 5  # on average; χ² is not reliable on a sparser table
 
 
 class PGMExplainer(Method):
+    """PGM-Explainer (Vu and Thai, NeurIPS 2020).
+
+    Args:
+        samples: S, perturbed copies of each instance.
+        share: Probability that a node is perturbed in a copy.
+        threshold: Drop in p(c) that counts as a changed prediction.
+        significance: Level of the independence tests.
+        seed: Random seed.
+        **common: `task`, `target_class` and `hops`, as for every method.
+
+    Raises:
+        RCExplainerError: An unknown setting, or an impossible value.
+    """
+
     def __init__(
         self,
         samples: int = 1000,
@@ -39,16 +54,12 @@ class PGMExplainer(Method):
         threshold: float = 0.1,
         significance: float = 0.05,
         seed: int = 0,
-        **common: Any,
+        **common: Unpack[CommonSettings],
     ) -> None:
         super().__init__(**common)
-        if samples < 8 * SAMPLES_PER_CELL:
-            raise RCExplainerError(f"samples must be at least {8 * SAMPLES_PER_CELL} for a test, got {samples}")
-        for name, value in (("share", share), ("threshold", threshold), ("significance", significance)):
-            if not 0 < value < 1:
-                raise RCExplainerError(f"{name} must be between 0 and 1, got {value}")
-        self.samples, self.share, self.threshold = samples, share, threshold
-        self.significance, self.seed = significance, seed
+        self.samples = whole("samples", samples, least=8 * SAMPLES_PER_CELL)
+        self.share, self.threshold = inner_share("share", share), inner_share("threshold", threshold)
+        self.significance, self.seed = inner_share("significance", significance), whole("seed", seed, least=0)
 
     def scores(self, instances: Instances, labels: Tensor) -> Tensor:
         nodes: list[Tensor] = []
@@ -68,9 +79,15 @@ class PGMExplainer(Method):
 
 @torch.no_grad()
 def confidence_drops(instances: Instances, place: int, perturbed: Tensor) -> Tensor:
-    """How much p(predicted class) falls in each perturbed copy of an instance, [S, read-outs].
+    """The drop in p(predicted class) in each perturbed copy of an instance.
 
-    A graph and a link have one read-out; of a node's computation graph every node has one.
+    Args:
+        instances: The instances.
+        place: The position of the instance.
+        perturbed: Which nodes are perturbed, [S, n], boolean.
+
+    Returns:
+        [S, read-outs]: one read-out for a graph or a link, one for each node of a node's computation graph.
     """
     split = instances.split
     hidden = torch.cat([torch.zeros_like(perturbed[:1]), perturbed])
@@ -85,7 +102,16 @@ def confidence_drops(instances: Instances, place: int, perturbed: Tensor) -> Ten
 
 
 def chi_square(known: Tensor, changed: Tensor, given: list[int] | None = None) -> tuple[Tensor, Tensor]:
-    """χ² and p-value [n] of the independence of each column of `known` [S, n] from `changed` [S], given columns."""
+    """Test the independence of each variable from the change, given others.
+
+    Args:
+        known: Variables with whole numbers from 0, [S, n].
+        changed: The change, [S], boolean.
+        given: Columns of `known` to condition on.
+
+    Returns:
+        χ² [n] and p-value [n].
+    """
     given, states = given or [], int(known.max()) + 1
     strata = states ** len(given)
     stratum = (known[:, given] * states ** torch.arange(len(given))).sum(1)
@@ -101,13 +127,20 @@ def chi_square(known: Tensor, changed: Tensor, given: list[int] | None = None) -
     return statistic, torch.where(freedom > 0, p_value, 1.0)
 
 
-def blanket(known: Tensor, changed: Tensor, significance: float, apart: list[int]) -> list[int]:
-    """The Markov blanket of the change among all columns but those `apart`: grown by the strongest, then shrunk."""
+def blanket(known: Tensor, changed: Tensor, significance: float, excluded: list[int]) -> list[int]:
+    """The Markov blanket of the change: grown by the strongest dependence, then shrunk.
+
+    Args:
+        known: Variables with whole numbers from 0, [S, n].
+        changed: The change, [S], boolean.
+        significance: Level of the tests.
+        excluded: Columns that may not join.
+    """
     found: list[int] = []
     states = int(known.max()) + 1
     while 2 * states ** (len(found) + 1) * SAMPLES_PER_CELL <= len(known):
         p_value = chi_square(known, changed, found)[1]
-        p_value[[*apart, *found]] = 1
+        p_value[[*excluded, *found]] = 1
         best = int(p_value.argmin())
         if p_value[best] >= significance:
             break

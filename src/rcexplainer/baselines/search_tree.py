@@ -1,13 +1,13 @@
-"""Monte-Carlo tree search over the connected subsets of a graph's nodes: SubgraphX's tree.
+"""Monte-Carlo tree search over the connected subsets of a graph's nodes, for SubgraphX.
 
-    state     a subset of the nodes; a child is what still hangs together when one of its nodes is pruned
-    rollout   from all nodes down to `min_nodes`, each time to the child with the largest Q + U
-                  Q = W / N                               mean reward in which rollouts through the child have ended
-                  U = exploration · R · √(Σ N) / (1 + N)  its own reward R, more of it where few have been; Σ over the
-                                                          siblings, and where none was visited yet the largest R wins
-              then N grows by 1 all the way, and W by the reward of the last state
+    state     a subset of the nodes; a child is the connected part that is left when one of its nodes is pruned
+    rollout   from all nodes down to `min_nodes`, at each step to the child with the largest Q + U
+                  Q = W / N                               mean reward at the end of the rollouts through the child
+                  U = exploration · R · √(Σ N) / (1 + N)  its own reward R, larger for children with few visits; Σ over
+                                                          the siblings; before any visit the largest R wins
+              then N grows by 1 along the path, and W by the reward of its last state
 
-The tree knows no model: a rollout yields states that need a reward, and goes on once they have it.
+The tree does not know the model: a rollout yields states that need a reward, and continues once they have it.
 """
 
 import math
@@ -19,6 +19,8 @@ Nodes = frozenset[int]
 
 @dataclass(eq=False)
 class State:
+    """A subset of the nodes, with its reward and its visits."""
+
     nodes: Nodes
     reward: float = 0.0  # R
     visits: int = 0  # N
@@ -26,29 +28,41 @@ class State:
     children: list["State"] = field(default_factory=list)
 
     def promise(self, among: int, exploration: float) -> float:
-        """Q + U, if the state and its siblings have been visited `among` times."""
+        """Q + U.
+
+        Args:
+            among: Visits of the state and its siblings, Σ N.
+            exploration: Weight of U.
+        """
         mean = self.total / self.visits if self.visits else 0.0
         return mean + exploration * self.reward * math.sqrt(among) / (1 + self.visits)
 
 
 @dataclass(eq=False)
 class SearchTree:
-    """`children`: how many there are at most; nodes of few neighbours are pruned first. `prune`: the share of the nodes
-    that goes at once, at least one of them. `roots`: nodes that no subset may lack."""
+    """The tree of one graph, grown by rollouts."""
 
     neighbours: Sequence[set[int]]
-    roots: Nodes
+    roots: Nodes  # nodes that are in every subset
     min_nodes: int
-    children: int
+    children: int  # of a state, at most; nodes with few neighbours are pruned first
     exploration: float
-    prune: float
-    states: dict[Nodes, State] = field(default_factory=dict)  # all that were met
+    prune: float  # share of the nodes pruned at once, at least one node
+    states: dict[Nodes, State] = field(default_factory=dict)  # all states met
 
     def __post_init__(self) -> None:
         everything = frozenset(range(len(self.neighbours)))
         self.start = self.states[everything] = State(everything)
 
     def rollouts(self, count: int) -> Iterator[list[State]]:
+        """Run rollouts.
+
+        Args:
+            count: How many.
+
+        Yields:
+            New states; set their `reward` before the next step.
+        """
         for _ in range(count):
             path = [self.start]
             while len(path[-1].nodes) > max(self.min_nodes, len(self.roots)):
@@ -65,7 +79,7 @@ class SearchTree:
         return max(state.children, key=lambda child: (child.promise(among, self.exploration), child.reward))
 
     def expand(self, state: State) -> list[State]:
-        """Give a state its children. Returned are those that were never met before."""
+        """Give a state its children, and return those that are new to the tree."""
         degree = {node: len(self.neighbours[node] & state.nodes) for node in state.nodes - self.roots}
         order = sorted(degree, key=lambda node: (degree[node], node))
         step = max(1, int(self.prune * len(state.nodes)))
@@ -77,7 +91,7 @@ class SearchTree:
         return new
 
     def connected(self, nodes: Nodes) -> Nodes:
-        """The part of a subset that hangs together with the roots; without roots the largest part, the first of two."""
+        """The connected parts of a subset that hold a root; without roots the largest part, the first in a tie."""
         parts: list[Nodes] = []
         rest = nodes
         while rest:
@@ -90,7 +104,14 @@ class SearchTree:
 
 
 def reached(neighbours: Sequence[set[int]], nodes: Nodes, hops: int, within: Nodes | None = None) -> Nodes:
-    """The nodes at most so many hops from a subset, on paths within another one (if it is given)."""
+    """The nodes within some hops of a subset.
+
+    Args:
+        neighbours: The neighbours of every node.
+        nodes: The subset.
+        hops: How many hops.
+        within: Paths use these nodes alone; all nodes if None.
+    """
     found = last = nodes
     for _ in range(hops):
         last = frozenset[int]().union(*(neighbours[node] for node in last)) - found

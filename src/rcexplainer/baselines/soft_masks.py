@@ -1,10 +1,10 @@
-"""What methods see that weigh edges softly: a batch of instances, and the model on it under a mask.
+"""Soft edge masks on a batch of instances, for methods that differentiate through them.
 
     run(M)        the model on G ⊙ M, M one weight per unit
     log_prob      log p(c), c the predicted class
     log_odds      log p(c) − log(1 − p(c)): the same without the saturation at p = 1
 
-One row per instance, and nothing that joins the rows: what is found is the same alone and in any batch.
+Rows are instances, and no operation mixes rows: an instance has the same result alone and in any batch.
 """
 
 from collections.abc import Callable
@@ -22,32 +22,43 @@ from rcexplainer.gnn.split import Pass, SplitModel
 
 @dataclass(frozen=True, eq=False)
 class SoftBatch:
+    """A batch of instances and the model under a mask."""
+
     split: SplitModel
     batch: Batch
     units: Units
-    labels: Tensor  # [instances] the predicted class
+    labels: Tensor  # predicted classes, [instances]
 
     def run(self, mask: Tensor) -> Pass:
-        """The model with every unit weighed by `mask` [units]; what is no unit counts as it is."""
+        """The model with units weighted by `mask` [units]; edges that belong to no unit keep their weight."""
         return self.split.run(self.batch, self.units.to_edges(mask, 1.0))
 
     def log_prob(self, done: Pass) -> Tensor:
-        """[instances] of a run, differentiable."""
+        """log p(c) of a run, [instances], differentiable."""
         return self.split.log_probs(done.output).gather(1, self.labels[:, None]).squeeze(1)
 
     def log_odds(self, done: Pass) -> Tensor:
-        """[instances] of a run, differentiable."""
+        """Log-odds of c of a run, [instances], differentiable."""
         others = self.split.log_probs(done.output).scatter(1, self.labels[:, None], -torch.inf)
         return self.log_prob(done) - others.logsumexp(1)
 
     def per_unit(self, value: float) -> Tensor:
-        """The same number for every unit, as exact as the model computes."""
+        """A tensor [units] filled with a value, in the model's precision."""
         like = next(self.split.model.parameters(), torch.zeros(()))
         return torch.full((len(self.units),), value, dtype=like.dtype, device=self.units.owner.device)
 
 
 def in_batches(instances: Instances, labels: Tensor, score: Callable[[SoftBatch], Tensor]) -> Tensor:
-    """`score` of every unit, batch after batch, with gradients switched on and the model left as it was."""
+    """Compute scores batch after batch, with gradients enabled and the model left as it was.
+
+    Args:
+        instances: The instances.
+        labels: Their predicted classes, [n].
+        score: Scores of the units of a batch.
+
+    Returns:
+        [units] of all instances, detached.
+    """
     if not len(instances.units):
         return torch.zeros(0, device=instances.units.owner.device)
     with instances.split.scope, torch.enable_grad():
@@ -60,7 +71,15 @@ def in_batches(instances: Instances, labels: Tensor, score: Callable[[SoftBatch]
 
 
 def size_and_entropy(logits: Tensor, edges: Tensor, units: Units, size: float, entropy: float) -> Tensor:
-    """[instances] size · Σ_e m_e + entropy · mean_e H(m_e) with m = σ(f); a unit stands for so many `edges` [units]."""
+    """size · Σ_e m_e + entropy · mean_e H(m_e) with m = σ(f), [instances].
+
+    Args:
+        logits: f, [units].
+        edges: How many edges each unit counts for, [units].
+        units: The units.
+        size: Weight of the size.
+        entropy: Weight of the entropy H.
+    """
     mask = logits.sigmoid()
     doubt = mask * softplus(-logits) + (1 - mask) * softplus(logits)  # −m log m − (1 − m) log(1 − m)
     total = torch.zeros_like(units.counts).index_add(0, units.owner, edges).clamp_min(1)
@@ -69,10 +88,10 @@ def size_and_entropy(logits: Tensor, edges: Tensor, units: Units, size: float, e
 
 
 def edges_of(units: Units) -> Tensor:
-    """How many edges each unit stands for, [units]."""
+    """How many edges each unit has, [units]."""
     return torch.bincount(units.of_edge[units.of_edge >= 0], minlength=len(units))
 
 
 def squash(values: Tensor) -> Tensor:
-    """From any number to (0, 1) and from 0 to ½, in the order of the numbers: unlike σ it does not end in ties."""
+    """Map any number to (0, 1) and 0 to ½, strictly increasing; unlike σ it does not saturate to ties."""
     return (1 + softsign(values)) / 2

@@ -1,45 +1,65 @@
-"""SubgraphX (ICML 2021): the connected subsets of nodes with the largest Shapley value, found by tree search.
+"""SubgraphX: the connected subsets of nodes with the largest Shapley value, found by tree search.
 
-    game       players: the subset S as one of them, and each node within `reach` hops of it; all others take part
-    v(C)       p(c) of the graph in which the nodes that do not take part are hidden: their features are 0
+    game       players: the subset S as one player, each node within `reach` hops of it; other nodes always take part
+    v(C)       p(c) of the graph in which nodes that do not take part are hidden: their features are 0
     reward(S)  E [v(C ∪ S) − v(C)], where C are the players before S in a random order
-    score(i)   1 − m / n: of all subsets met by the search, the one with the largest reward of every size is kept, and i
-               is in one of m nodes, in none smaller
+    score(i)   1 − m / n, where m is the size of the smallest subset that holds node i; of each size only the subset
+               with the largest reward counts, among all the search has met
 
-A unit has the lower score of its two nodes: it belongs to the subgraph that a subset induces. The explained node of a
-node task (of a link both ends) is in every subset and in every C.
+A unit has the lower score of its two nodes: it belongs to the subgraph that a subset induces. The explained node (both
+ends of a link) is in every subset and in every C.
 
-Its fidelity here is lower than the published one. There the nodes of the explanation lost their features, as in this
-game; here its edges are really deleted, and the two are not the same: a node without features still passes on what its
-neighbours know, so the search never learns what happens without the edges. And a reward is a mean over all coalitions;
-what is missed when the subset is taken from the whole graph, the counterfactual question, is only one of them.
-`hide=cut_off` plays the game with the edges of hidden nodes deleted, and answers the first of the two.
+Its fidelity here is lower than published. In the publication the nodes of the explanation lose their features, as in
+this game; here their edges are really deleted. The two differ: a node without features still passes messages between
+its neighbours, so the search never sees the graph without the edges. And a reward is a mean over all coalitions; the
+counterfactual question, what the subset adds to the whole rest of the graph, is only one of them. `hide=cut_off` plays
+the game with the edges of hidden nodes deleted, which removes the first difference.
 
-Not as published: a reward has 20 samples, not 100, but all subsets of a graph share them, and they spread the number of
-players before S evenly; a state of many nodes loses the share `prune` of them at once (one of up to 39). It stays
-expensive: a graph of 25 nodes is run some 50,000 times, and this number grows with that of the nodes.
+Different from the publication: a reward has 20 samples, not 100, but all subsets of a graph share them, and they spread
+the number of players before S evenly; from a large state the share `prune` of its nodes is pruned at once (one node
+below 40). It is still expensive: a graph of 25 nodes takes about 50,000 runs of the model, and more for more nodes.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from rcexplainer.baselines.chance import generators
 from rcexplainer.baselines.node_masks import read_at, zero_filled
+from rcexplainer.baselines.random_numbers import generators
 from rcexplainer.baselines.search_tree import Nodes, SearchTree, State, reached
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.method.base import Method
+from rcexplainer.method.settings import CommonSettings, non_negative, number, whole
 
-Hide = Callable[[Instances, Tensor, Tensor], Iterator[Data]]
+Hide = Callable[[Instances, Tensor, Tensor], Iterator[Data]]  # `zero_filled` or `cut_off`
 
 
 class SubgraphX(Method):
+    """SubgraphX (Yuan et al., ICML 2021).
+
+    Args:
+        rollouts: Rollouts of the tree search.
+        min_nodes: A rollout ends at a subset of this size.
+        samples: Samples of a Shapley value.
+        children: Children of a state of the tree, at most.
+        exploration: Weight of a state's own reward in the search.
+        reach: Hops around a subset within which nodes are players of its game. (In version 0.1 this was `hops`, which
+            now is how far computation graphs reach, as for every method.)
+        prune: Share of a state's nodes that is pruned at once.
+        hide: How nodes that do not take part are hidden.
+        seed: Random seed.
+        **common: `task`, `target_class` and `hops`, as for every method.
+
+    Raises:
+        RCExplainerError: An unknown setting, or an impossible value.
+    """
+
     def __init__(
         self,
         rollouts: int = 10,
@@ -51,23 +71,21 @@ class SubgraphX(Method):
         prune: float = 0.05,
         hide: Hide = zero_filled,
         seed: int = 0,
-        **common: Any,
+        **common: Unpack[CommonSettings],
     ) -> None:
+        if common.get("hops") is not None and common.get("task", "graph") == "graph":
+            raise RCExplainerError(
+                "hops is for nodes and links, graphs are explained whole; the hops within which nodes are players of "
+                "SubgraphX's game are set by reach"
+            )
         super().__init__(**common)
-        counts = {
-            "rollouts": rollouts,
-            "min_nodes": min_nodes,
-            "samples": samples,
-            "children": children,
-            "reach": reach,
-        }
-        for name, value in counts.items():
-            if value < 1:
-                raise RCExplainerError(f"{name} must be at least 1, got {value}")
-        if not 0 <= prune < 1:
-            raise RCExplainerError(f"prune is a share of the nodes and must be in [0, 1), got {prune}")
-        self.rollouts, self.min_nodes, self.samples, self.children = rollouts, min_nodes, samples, children
-        self.exploration, self.reach, self.prune, self.hide, self.seed = exploration, reach, prune, hide, seed
+        if not callable(hide):
+            raise RCExplainerError(f"hide must be a function such as baselines.node_masks.cut_off, got {hide!r}")
+        self.rollouts, self.min_nodes = whole("rollouts", rollouts), whole("min_nodes", min_nodes)
+        self.samples, self.children = whole("samples", samples), whole("children", children)
+        self.exploration, self.reach = non_negative("exploration", exploration), whole("reach", reach)
+        self.prune = number("prune", prune, lambda given: 0 <= given < 1, "a share of the nodes in [0, 1)")
+        self.hide, self.seed = hide, whole("seed", seed, least=0)
 
     def scores(self, instances: Instances, labels: Tensor) -> Tensor:
         games = self.games(instances)
@@ -83,6 +101,7 @@ class SubgraphX(Method):
         return nodes.to(labels.device)[instances.units.pair].amin(0)
 
     def games(self, instances: Instances) -> list["Game"]:
+        """The game of every instance, with a tree that has only its root."""
         units, ptr = instances.units, instances.store[instances.everything].ptr.tolist()
         found: list[Game] = []
         for place, random in enumerate(generators(units, self.seed)):
@@ -97,17 +116,25 @@ class SubgraphX(Method):
 
     @torch.no_grad()
     def _values(self, instances: Instances, labels: Tensor, copies: Tensor, hidden: Tensor) -> Tensor:
-        """p(c) of copies of instances with hidden nodes."""
+        """p(c) of the instances `copies` [v] with hidden nodes [Σ their nodes], [v]."""
         split = instances.split
         runs = [split.log_probs(split.run(batch).output) for batch in self.hide(instances, copies, hidden)]
         return torch.cat(runs).exp().gather(1, labels[copies.to(labels.device), None]).squeeze(1)
 
 
 def orders(random: np.random.Generator, count: int, num_nodes: int) -> Tensor:
-    """Which nodes come before the subset in each of `count` random orders, [count, n].
+    """Which nodes come before the subset in random orders.
 
-    In a random order every number of players before the subset is equally likely: this is a share drawn evenly from
-    [0, 1], with which every node comes before. One share is drawn from each of `count` equal parts of [0, 1].
+    In a random order every number of players before the subset is equally likely. This is the same as drawing a share
+    from U(0, 1) with which each node comes before; one share is drawn from each of `count` equal parts of [0, 1].
+
+    Args:
+        random: Random generator.
+        count: Number of orders.
+        num_nodes: n.
+
+    Returns:
+        [count, n], boolean.
     """
     share = (np.arange(count) + random.random(count)) / count
     return torch.from_numpy(random.random((count, num_nodes)) < share[:, None])
@@ -115,14 +142,14 @@ def orders(random: np.random.Generator, count: int, num_nodes: int) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Game:
-    """The game of one instance."""
+    """The cooperative game of one instance."""
 
     tree: SearchTree
     reach: int
     before: Tensor  # [samples, n]: which nodes come before the subset
 
     def coalitions(self, nodes: Nodes) -> Tensor:
-        """Who takes part without and with the subset, [2, samples, n]."""
+        """Which nodes take part without and with the subset, [2, samples, n], boolean."""
         players, subset = torch.zeros(2, self.before.size(1), dtype=torch.bool)
         players[list(reached(self.tree.neighbours, nodes, self.reach))] = True
         subset[list(nodes)] = True
@@ -132,7 +159,7 @@ class Game:
 
 
 def node_scores(states: Iterable[State]) -> Tensor:
-    """1 − m / n for every node, m the size of the smallest subset it is in; of every size, the best one counts."""
+    """1 − m / n for every node, [n]; m: size of the smallest subset with it, among the best subset of each size."""
     best: dict[int, State] = {}
     for state in states:
         size = len(state.nodes)

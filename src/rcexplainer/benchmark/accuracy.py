@@ -12,7 +12,7 @@ from rcexplainer import __version__
 from rcexplainer.datasets import GraphDataset, load
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn import GNNConfig, TrainConfig, TrainedGNN, gnn_config, save_gnn, train_gnn
-from rcexplainer.gnn.trainer import DEFAULTS
+from rcexplainer.gnn.trainer import DEFAULT_TRAINING
 
 PARTS = ("train", "val", "test")
 # The defaults of `train_gnn` do well on most sets. On BA-2motifs they stop as soon as every graph is classified, by any
@@ -26,11 +26,11 @@ PARTS = ("train", "val", "test")
 TRAINING_SETTINGS = {
     "ba-2motifs": TrainConfig(epochs=600, lr=0.05, patience=600),
     "three-motifs": TrainConfig(epochs=400, lr=0.02, weight_decay=0.001, patience=400),
-    "ba-shapes": replace(DEFAULTS["node"], without_edges=(0,) * 4),
-    "ba-community": replace(DEFAULTS["node"], without_edges=(0,) * 4 + (4,) * 4),
-    "tree-cycles": replace(DEFAULTS["node"], without_edges=(0, 0)),
-    "ba-grid": replace(DEFAULTS["node"], without_edges=(0, 0)),
-    "tree-grid": replace(DEFAULTS["node"], without_edges=(0, 0)),
+    "ba-shapes": replace(DEFAULT_TRAINING["node"], without_edges=(0,) * 4),
+    "ba-community": replace(DEFAULT_TRAINING["node"], without_edges=(0,) * 4 + (4,) * 4),
+    "tree-cycles": replace(DEFAULT_TRAINING["node"], without_edges=(0, 0)),
+    "ba-grid": replace(DEFAULT_TRAINING["node"], without_edges=(0, 0)),
+    "tree-grid": replace(DEFAULT_TRAINING["node"], without_edges=(0, 0)),
 }
 
 
@@ -121,7 +121,7 @@ def train_seeds(
     for seed in seeds:
         data = load(dataset, root=root, seed=seed)
         config = gnn_config(arch, data.num_features, data.num_classes, data.task, **(architecture or {}))
-        settings = replace(training_settings(data.name) or DEFAULTS[data.task], **(training or {}))
+        settings = replace(training_settings(data.name) or DEFAULT_TRAINING[data.task], **(training or {}))
         trained = train_gnn(
             config, data.graphs, data.split, settings=settings, seed=seed, device=device, progress=progress
         )

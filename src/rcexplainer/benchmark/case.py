@@ -22,7 +22,7 @@ from rcexplainer.benchmark.networks import on_device, trained_gnn
 from rcexplainer.datasets import GraphDataset, task_of
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn import GNN, SplitModel, split_model
-from rcexplainer.gnn.trainer import usable_device
+from rcexplainer.gnn.device import usable_device
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.results import Search
 from rcexplainer.tasks import TASKS

@@ -22,7 +22,7 @@ from rcexplainer.benchmark.plan import Evaluation, Plan
 from rcexplainer.datasets import task_of
 from rcexplainer.errors import MissingExtraError, RCExplainerError
 from rcexplainer.explainer import RCExplainer
-from rcexplainer.gnn.models import USUAL
+from rcexplainer.gnn.models import DEFAULT_MODELS
 
 PROTOCOLS = ("held-out", "paper")
 
@@ -72,7 +72,7 @@ def evaluate(
     if not seeds:
         raise RCExplainerError("at least one seed is needed")
     RCExplainer(task=task, preset=preset, **own)  # before anything is trained: wrong settings raise at once
-    arch = arch or USUAL[task]
+    arch = arch or DEFAULT_MODELS[task]
     arguments = {
         "dataset": dataset,
         "arch": arch,

@@ -15,7 +15,8 @@ from rcexplainer.benchmark.accuracy import training_settings
 from rcexplainer.datasets import GraphDataset, load
 from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.gnn import GNNConfig, TrainConfig, TrainedGNN, gnn_config, load_gnn, save_gnn, train_gnn
-from rcexplainer.gnn.trainer import DEFAULTS, usable_device
+from rcexplainer.gnn.device import usable_device
+from rcexplainer.gnn.trainer import DEFAULT_TRAINING
 
 
 def each_seed(seeds: Sequence[int], dataset: str, progress: bool) -> Iterable[int]:
@@ -56,7 +57,7 @@ def trained_gnn(
     if data.task != task:
         raise RCExplainerError(f"{dataset} is a {data.task} set: this is for {task} sets")
     config = gnn_config(arch, data.num_features, data.num_classes, data.task)
-    settings = training_settings(data.name) or DEFAULTS[data.task]
+    settings = training_settings(data.name) or DEFAULT_TRAINING[data.task]
     path = None if keep is None else keep / f"{_name(dataset, arch, seed, config, settings)}.safetensors"
     if path is not None and (known := _kept(path, seed)) is not None:
         return data, known

@@ -28,7 +28,8 @@ from rcexplainer.fit.step import TrainingSet
 from rcexplainer.fit.teacher import DEPTH, Lessons
 from rcexplainer.gnn import gnn_config, split_model, train_gnn
 from rcexplainer.gnn.instances import node_inputs
-from rcexplainer.gnn.trainer import TrainConfig, seeded
+from rcexplainer.gnn.seed import seeded
+from rcexplainer.gnn.trainer import TrainConfig
 from rcexplainer.tasks.neighbourhoods import Adjacency
 
 WARM_UP = 5  # runs that are not counted

@@ -1,7 +1,7 @@
 """`rcexplainer evaluate`: explainers measured on instances they were not fitted on."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -88,9 +88,11 @@ def evaluate(
 ) -> None:
     """Train networks, explain them, and measure fidelity, flips, robustness, motif accuracy and time."""
     use_threads(threads)
+    from rcexplainer.benchmark.harness import evaluate as run
+
     if out is not None:
         writable_folder(out)
-    result = _evaluate(
+    result = run(
         dataset,
         arch,
         range(seeds),
@@ -105,10 +107,3 @@ def evaluate(
         progress=not quiet,
     )
     show_tables(result.to_json(), result.tables(), as_json)
-
-
-def _evaluate(dataset: str, arch: str | None, seeds: range, **how: Any) -> Any:
-    """`rcexplainer.benchmark.harness.evaluate`, loaded when it is needed."""
-    from rcexplainer.benchmark.harness import evaluate as run
-
-    return run(dataset, arch, seeds, **how)

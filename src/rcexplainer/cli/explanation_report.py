@@ -11,10 +11,10 @@ from rcexplainer.cli.explanation_record import edge_labels, explanation_record, 
 from rcexplainer.cli.saved_network import open_network
 from rcexplainer.datasets import GraphDataset
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.explainer import FittedRCExplainer
 from rcexplainer.explainer import load as load_explainer
 from rcexplainer.explanation import Explanation, Failure
-from rcexplainer.gnn.trainer import usable_device
+from rcexplainer.gnn.device import usable_device
+from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.results import Search
 from rcexplainer.saving.documents import readable_file
 
@@ -209,7 +209,7 @@ def _in_range(index: Sequence[int], count: int, part: str) -> list[int]:
 
 
 def _predicted_as(
-    fitted: FittedRCExplainer, data: GraphDataset, positions: list[int], places: list[int], wanted: str, part: str
+    fitted: FittedExplainer, data: GraphDataset, positions: list[int], places: list[int], wanted: str, part: str
 ) -> list[int]:
     """Places of the graphs that are predicted as a class, or cannot be predicted."""
     names = data.class_names

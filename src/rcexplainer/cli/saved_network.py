@@ -6,7 +6,7 @@ from pathlib import Path
 from rcexplainer.datasets import GraphDataset, load
 from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.gnn import GNN, load_gnn
-from rcexplainer.gnn.trainer import usable_device
+from rcexplainer.gnn.device import usable_device
 from rcexplainer.saving.documents import readable_file
 
 

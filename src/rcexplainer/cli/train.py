@@ -76,9 +76,4 @@ def train(
         rows.append(
             {"seed": "mean ± std"} | {part: f"{report.mean(part):.3f} ± {report.std(part):.3f}" for part in PARTS}
         )
-    show(_document(report.to_json()), rows, f"accuracy of {arch} on {dataset}", as_json)
-
-
-def _document(report: dict[str, Any]) -> dict[str, Any]:
-    """The report with its architecture under the name of the option."""
-    return {("arch" if key == "model" else key): value for key, value in report.items()}
+    show(report.to_json(), rows, f"accuracy of {arch} on {dataset}", as_json)

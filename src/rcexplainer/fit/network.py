@@ -11,7 +11,7 @@ from torch_geometric.data import Data
 from rcexplainer.config import RCConfig
 from rcexplainer.core.calibration import Calibration
 from rcexplainer.core.connectivity import connected
-from rcexplainer.core.mask_net import ConcatGate, EdgeMaskNet, FactorisedGate, Mean, NeighbourGate
+from rcexplainer.core.mask_net import ConcatGate, EdgeMaskNet, FactorisedGate, Mean, NeighbourGate, mean_of
 from rcexplainer.core.plackett_luce import log_softmax
 from rcexplainer.core.units import Units
 from rcexplainer.gnn.instances import Instances, node_inputs
@@ -103,6 +103,25 @@ def mean_mask(logits: Tensor, owner: Tensor, num_instances: int) -> Tensor:
 def mean_logits(config: RCConfig) -> Mean:
     """How the logits of an ensemble are averaged."""
     return mean_share if learns_ranking(config) else mean_mask
+
+
+def restored_net(weights: dict[str, Tensor], ensemble: int, rows: int, config: RCConfig) -> EdgeMaskNet:
+    """A mask network with saved weights.
+
+    Args:
+        weights: Its `state_dict`.
+        ensemble: How many gates it averages.
+        rows: Number of output rows.
+        config: The settings.
+
+    Raises:
+        RuntimeError: The weights are those of another network.
+    """
+    widths = len(weights["node_mean"]), len(weights["instance_mean"])
+    gates = [make_gate(*widths, rows, config) for _ in range(ensemble)]
+    net = mean_of([EdgeMaskNet(gate, *widths) for gate in gates], mean_logits(config)).to(weights["node_mean"])
+    net.load_state_dict(weights)
+    return net.eval()
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,8 +23,8 @@ from rcexplainer.fit.network import make_net, mean_logits
 from rcexplainer.fit.objective import PRESS
 from rcexplainer.fit.step import TrainingSet
 from rcexplainer.gnn.instances import node_inputs
+from rcexplainer.gnn.seed import seeded
 from rcexplainer.gnn.split import SplitModel
-from rcexplainer.gnn.trainer import seeded
 from rcexplainer.saving.checkpoint import FitFile
 
 log = logging.getLogger(__name__)

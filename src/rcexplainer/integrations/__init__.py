@@ -1,4 +1,4 @@
-"""Our explanations inside other people's frameworks: `rcexplainer.integrations.pyg`."""
+"""Explainers inside other frameworks: `rcexplainer.integrations.pyg`."""
 
 from rcexplainer.integrations import pyg
 

@@ -24,7 +24,14 @@ log = logging.getLogger(__name__)
 
 
 class RCExplainerAlgorithm(ExplainerAlgorithm):
-    """Edge scores of `fitted` as PyG's `edge_mask`. Takes any fitted method of ours."""
+    """Edge scores of a fitted explainer as PyG's `edge_mask`.
+
+    Args:
+        fitted: What `fit` of RCExplainer or of any baseline returns.
+
+    Raises:
+        RCExplainerError: It is something else.
+    """
 
     def __init__(self, fitted: FittedExplainer) -> None:
         super().__init__()
@@ -45,28 +52,27 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
         index: int | Tensor | None = None,
         **kwargs: Any,
     ) -> PyGExplanation:
-        """Scores in [0, 1] for the edges of a graph, asked about it, about its node `index`, or about the pair `index`
-        of its `edge_label_index`. The class explained is the one the model predicts.
+        """Explain one graph, node or link; called by PyG's `Explainer`.
+
+        Args:
+            model: The GNN that was given to `fit`.
+            x: Node features.
+            edge_index: The edges.
+            target: PyG's target; the class that is explained is the one the model predicts.
+            index: The node, or the position of the link in `edge_label_index`; None for a graph or a single link.
+            **kwargs: Other arguments of the model.
+
+        Returns:
+            PyG's explanation, with scores in [0, 1] as `edge_mask`.
+
+        Raises:
+            RCExplainerError: Another model, several instances at once, or an index that does not fit the task.
         """
-        own = getattr(model, "_orig_mod", model)  # what torch.compile wraps
-        if own is not self.fitted.split.model and fingerprint(own) != fingerprint(self.fitted.split.model):
-            raise RCExplainerError(
-                f"the explainer was fitted for another {type(self.fitted.split.model).__name__}: "
-                "give PyG's Explainer the very model that was given to fit"
-            )
-        task = self.fitted.split.task
-        named = [name for name in kwargs if SPELLINGS.get(name, name) == "edge_label_index"] if task == "link" else []
-        pairs = kwargs.pop(named[0]) if named else None
+        self._check_model(model)
+        pairs = self._pairs(kwargs)
         if pairs is not None and index is None and pairs.size(1) == 1:
             index = 0
-        if task == "graph" and index is not None:
-            raise RCExplainerError(f"the explainer was fitted for graphs, got index {index!r}")
-        if task != "graph" and (index is None or torch.as_tensor(index).numel() != 1):
-            raise RCExplainerError(
-                f"one {task} is explained at a time here, got {_number(index)}; fitted.explain takes many"
-            )
-        if pairs is not None and not 0 <= (place := int(torch.as_tensor(index))) < pairs.size(1):
-            raise RCExplainerError(f"there is no pair {place}: the pairs are 0 to {pairs.size(1) - 1}")
+        self._check_index(index, pairs)
         batch = kwargs.pop("batch", None)
         if batch is not None and batch.numel() and int(batch.max()) > 0:
             graphs = int(batch.max()) + 1
@@ -82,7 +88,7 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
         return PyGExplanation(edge_mask=found.edge_scores.to(edge_index.device))
 
     def supports(self) -> bool:
-        """Edge masks of classifiers; each refusal is said, as PyG itself only says that there is one."""
+        """Whether PyG's settings ask for edge masks of a classifier; reasons against are logged, as PyG gives none."""
         task = {"link": "edge"}.get(self.fitted.split.task, self.fitted.split.task)  # PyG's word for it
         level = self.model_config.task_level.value
         refusals = {
@@ -98,9 +104,33 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
     def __repr__(self) -> str:
         return f"RCExplainerAlgorithm({type(self.fitted).__name__})"
 
+    def _check_model(self, model: nn.Module) -> None:
+        """Refuse a model other than the one that was given to `fit`."""
+        own = getattr(model, "_orig_mod", model)  # what torch.compile wraps
+        if own is not self.fitted.split.model and fingerprint(own) != fingerprint(self.fitted.split.model):
+            raise RCExplainerError(
+                f"the explainer was fitted for another {type(self.fitted.split.model).__name__}: "
+                "give PyG's Explainer the very model that was given to fit"
+            )
 
-def _number(index: int | Tensor | None) -> str:
-    return "no index" if index is None else f"an index of {torch.as_tensor(index).numel()}"
+    def _pairs(self, options: dict[str, Any]) -> Tensor | None:
+        """The links among the model's arguments, taken out of them; None for other tasks."""
+        if self.fitted.split.task != "link":
+            return None
+        named = [name for name in options if SPELLINGS.get(name, name) == "edge_label_index"]
+        return options.pop(named[0]) if named else None
+
+    def _check_index(self, index: int | Tensor | None, pairs: Tensor | None) -> None:
+        """Refuse an index for a graph, none or several for nodes and links, and one that is out of range."""
+        task = self.fitted.split.task
+        if task == "graph" and index is not None:
+            found = torch.as_tensor(index).tolist()
+            raise RCExplainerError(f"the explainer was fitted for graphs, which need no index; got {found}")
+        if task != "graph" and (index is None or torch.as_tensor(index).numel() != 1):
+            given = "no index" if index is None else f"an index of {torch.as_tensor(index).numel()}"
+            raise RCExplainerError(f"one {task} is explained at a time here, got {given}; fitted.explain takes many")
+        if pairs is not None and not 0 <= (place := int(torch.as_tensor(index))) < pairs.size(1):
+            raise RCExplainerError(f"there is no pair {place}: the pairs are 0 to {pairs.size(1) - 1}")
 
 
 __all__ = ["RCExplainerAlgorithm"]

@@ -19,13 +19,14 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.gnn.device import usable_device
 from rcexplainer.gnn.forward import Forward, TaskName
 from rcexplainer.gnn.graph_checks import GraphKind, Graphs, check_graphs, list_graphs
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.outputs import OutputKind
 from rcexplainer.gnn.split import split_model
-from rcexplainer.gnn.trainer import usable_device
 from rcexplainer.method.fitted_explainer import FittedExplainer
+from rcexplainer.method.settings import check_names, setting_names, whole
 from rcexplainer.tasks import TASKS
 from rcexplainer.tasks.index import Index
 
@@ -39,13 +40,26 @@ class Method:
         task: "graph", "node" or "link".
         target_class: The class that counterfactuals lead to; None for any class other than the predicted one.
         hops: How far computation graphs of nodes and links reach; measured if None.
+
+    Raises:
+        RCExplainerError: An unknown setting, or an impossible value.
     """
 
-    def __init__(self, *, task: TaskName = "graph", target_class: int | None = None, hops: int | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        task: TaskName = "graph",
+        target_class: int | None = None,
+        hops: int | None = None,
+        **unknown: Any,
+    ) -> None:
+        check_names(unknown, setting_names(type(self)))
         if task not in get_args(TaskName):
             raise RCExplainerError(f"unknown task {task!r}; it is one of {', '.join(get_args(TaskName))}")
-        if hops is not None and (not isinstance(hops, Integral) or isinstance(hops, bool) or hops < 1):
-            raise RCExplainerError(f"hops must be a whole number ≥ 1, got {hops!r}")
+        if hops is not None:
+            whole("hops", hops)
+        if hops is not None and task == "graph":
+            raise RCExplainerError(f"hops is for nodes and links, graphs are explained whole; got hops={hops}")
         self.task: TaskName = task
         self.target_class = self.checked_target(target_class)
         self.hops = hops

@@ -1,6 +1,6 @@
-"""How good explanations are, measured on graphs whose edges are really gone."""
+"""How good explanations are, measured on graphs whose edges are really deleted."""
 
-from rcexplainer.metrics.direction import BETTER, Better
+from rcexplainer.metrics.direction import BETTER, Direction
 from rcexplainer.metrics.fidelity import Fidelity, Sufficiency, fidelity, sufficiency
 from rcexplainer.metrics.flips import Counterfactuals, counterfactuals
 from rcexplainer.metrics.motif import motif_accuracy, motif_auc
@@ -10,8 +10,8 @@ from rcexplainer.metrics.timing import ExplainTime, explain_time
 
 __all__ = [
     "BETTER",
-    "Better",
     "Counterfactuals",
+    "Direction",
     "ExplainTime",
     "Fidelity",
     "Robustness",

@@ -1,19 +1,19 @@
-"""Which direction is better, said once: tables and plots draw ↑ ↓ and find the best by it.
+"""Which direction of each metric is better: tables and plots take their arrows ↑ ↓ and their winners from here.
 
-Names are those under which results are kept. What is in the list has a winner; a number that only describes (how many
-instances, how long a fit took) is not in it.
+Keys are the names under which results are stored. Only metrics with a winner are listed; numbers that merely describe,
+such as counts of instances or the duration of a fit, are not.
 """
 
 from typing import Literal
 
-Better = Literal["higher", "lower"]
+Direction = Literal["higher", "lower"]
 
-ARROWS: dict[Better, str] = {"higher": "↑", "lower": "↓"}
-BETTER: dict[str, Better] = {
+ARROWS: dict[Direction, str] = {"higher": "↑", "lower": "↓"}
+BETTER: dict[str, Direction] = {
     # without the explanation
     "fidelity": "higher",
     "flips": "higher",
-    "labelled": "higher",  # fidelity, of graphs labelled so
+    "labelled": "higher",  # fidelity on graphs with this label
     # the explanation alone
     "kept": "higher",
     "kept_drop": "lower",

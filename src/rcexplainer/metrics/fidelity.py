@@ -1,18 +1,18 @@
-"""Fidelity and sufficiency at a sparsity (the paper's appendix F, with |S|/|E| the right way up):
+"""Fidelity and sufficiency at a sparsity (the paper's appendix F, with the fraction |S|/|E| the right way up):
 
     fidelity(S, G)     P(c | G) − P(c | G_{E∖S})     without the explanation: higher is better
     sufficiency(S, G)  P(c | G) − P(c | G_S)         the explanation alone: lower is better
     sparsity(S, G)     1 − |S| / |E|
 
-c is the predicted class; G_{E∖S} is the graph with S really deleted, G_S the one with all other units deleted:
-nodes and self-loops stay. S are the top max(1, round((1 − s)·|E|)) units, as near to the sparsity as whole units come.
+c is the predicted class; G_{E∖S} is the graph with S really deleted, G_S the graph with all other units deleted: nodes
+and self-loops stay. S are the top max(1, round((1 − s)·|E|)) units, as near to the sparsity as whole units allow.
 
-`flips` is the share of graphs whose predicted class changed without S (higher is better), `kept` the share whose
+`flips` is the share of graphs whose predicted class changes without S (higher is better), `kept` the share whose
 class is still predicted from S alone (higher is better).
 
-Every method here scores every unit, so that all are compared at the same sparsities, also those whose scores stand for
-a set (CF-GNNExplainer's deletions, a SubgraphX subset): their set comes first, and what follows it is ranked by what
-the method still knows. Tied units come in the order in which the graph lists them, for all methods alike.
+Every method scores every unit, so that all are compared at the same sparsities. For methods that find a set
+(CF-GNNExplainer, SubgraphX) the set ranks first, and the other units follow by the method's remaining information. Ties
+are broken by the order of the units in the graph, for all methods alike.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ SPARSITIES = (0.95, 0.90, 0.85, 0.80, 0.75, 0.70)
 
 @dataclass(frozen=True)
 class Fidelity:
-    """Without the explanation: means over the explanations, one value for each sparsity."""
+    """Without the explanation: means over explanations, one for each sparsity."""
 
     sparsity: tuple[float, ...]
     drop: tuple[float, ...]  # ↑
@@ -42,7 +42,7 @@ class Fidelity:
 
 @dataclass(frozen=True)
 class Sufficiency:
-    """The explanation alone: means over the explanations, one value for each sparsity."""
+    """The explanation alone: means over explanations, one for each sparsity."""
 
     sparsity: tuple[float, ...]
     drop: tuple[float, ...]  # ↓
@@ -52,7 +52,16 @@ class Sufficiency:
 def fidelity(
     model: nn.Module | SplitModel, explanations: Sequence[Explanation], sparsity: Sequence[float] = SPARSITIES
 ) -> Fidelity:
-    """Run the model on every explained graph without its explanation, for each sparsity."""
+    """Run the model on every graph without its explanation.
+
+    Args:
+        model: The GNN that was explained.
+        explanations: Its explanations.
+        sparsity: The sparsities.
+
+    Raises:
+        RCExplainerError: There are no explanations.
+    """
     drops, changed = _run("fidelity", model, explanations, sparsity, lambda chosen: chosen)
     each = tuple(tuple(row) for row in drops.tolist())
     return Fidelity(tuple(sparsity), tuple(drops.mean(1).tolist()), tuple(changed.mean(1).tolist()), each)
@@ -61,13 +70,22 @@ def fidelity(
 def sufficiency(
     model: nn.Module | SplitModel, explanations: Sequence[Explanation], sparsity: Sequence[float] = SPARSITIES
 ) -> Sufficiency:
-    """Run the model on the explanation of every graph alone, for each sparsity."""
+    """Run the model on the explanation of every graph alone.
+
+    Args:
+        model: The GNN that was explained.
+        explanations: Its explanations.
+        sparsity: The sparsities.
+
+    Raises:
+        RCExplainerError: There are no explanations.
+    """
     drops, changed = _run("sufficiency", model, explanations, sparsity, lambda chosen: ~chosen)
     return Sufficiency(tuple(sparsity), tuple(drops.mean(1).tolist()), tuple((1 - changed.mean(1)).tolist()))
 
 
-def _taken_apart(model: nn.Module, explanations: Sequence[Explanation]) -> SplitModel:
-    """The model, on what these explanations are of."""
+def _split(model: nn.Module, explanations: Sequence[Explanation]) -> SplitModel:
+    """The model, split for the task of these explanations."""
     first = explanations[0]
     if first.index is None:
         return split_model(model, [one.graph for one in explanations])
@@ -85,11 +103,11 @@ def _run(
     sparsity: Sequence[float],
     removed: Callable[[Tensor], Tensor],
 ) -> tuple[Tensor, Tensor]:
-    """[sparsities, explanations] what p(c) loses, and whether the prediction changes (1 or 0), when the units
-    `removed(those of the explanation)` are deleted."""
+    """The drop in p(c) and whether the prediction changes (1 or 0), [sparsities, explanations] each, when the units
+    `removed(units of the explanation)` are deleted."""
     if not explanations:
         raise RCExplainerError(f"{name} needs at least one explanation")
-    split = model if isinstance(model, SplitModel) else _taken_apart(model, explanations)
+    split = model if isinstance(model, SplitModel) else _split(model, explanations)
     labels = torch.tensor([one.prediction for one in explanations])
     before = torch.stack([one.probabilities for one in explanations]).gather(1, labels[:, None]).squeeze(1)
     instances = Instances(split, [one.instance for one in explanations])

@@ -1,12 +1,12 @@
-"""Counterfactuals that a search found: how often, how small, and whether nothing in them could be left out.
+"""Counterfactuals found by a search: how often, how small, and how often minimal.
 
     flipped   |{i ∈ T : |S_i| ≤ w·|E_i|}| / n       higher is better
     size      the median |S_i| of these            lower is better
     minimal   |{i ∈ T : S_i is minimal}| / |T|     higher is better
 
-S_i are the units that the counterfactual of explanation i deletes, T the explanations whose prediction is another one
-without them (asked of the model when they were searched for), n all explanations. w = 1 counts every flip; a smaller w
-only those within that share of the units. S is minimal if putting back any one unit undoes the flip.
+S_i are the units that the counterfactual of explanation i deletes, T the explanations whose counterfactual flips the
+prediction (verified when it was found), n the number of explanations. w = 1 counts every flip; a smaller w only those
+within that share of the units. S is minimal if putting back any single unit undoes the flip.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from rcexplainer.explanation import Explanation
 
 @dataclass(frozen=True)
 class Counterfactuals:
-    """`size` is nan where none is counted, `minimal` where none flips."""
+    """Summary of counterfactuals; `size` is nan if none counts as flipped, `minimal` if none flips."""
 
     flipped: float  # ↑
     size: float  # ↓
@@ -27,7 +27,15 @@ class Counterfactuals:
 
 
 def counterfactuals(explanations: Sequence[Explanation], within: float = 1.0) -> Counterfactuals:
-    """What the counterfactuals of these explanations are worth; `within` is the share of the units they may take."""
+    """Summarise the counterfactuals of explanations.
+
+    Args:
+        explanations: Explanations with counterfactuals.
+        within: w, the largest share of the units a counterfactual may delete to count as flipped.
+
+    Raises:
+        RCExplainerError: There are no explanations, one has no counterfactual, or `within` is no share.
+    """
     if not explanations:
         raise RCExplainerError("counterfactuals needs at least one explanation")
     if not 0 <= within <= 1:
@@ -48,10 +56,10 @@ def counterfactuals(explanations: Sequence[Explanation], within: float = 1.0) ->
 
 
 def flipping(explanations: Sequence[Explanation]) -> list[Explanation]:
-    """Those whose counterfactual changes the prediction."""
+    """The explanations whose counterfactual flips the prediction."""
     return [one for one in explanations if one.counterfactual is not None and one.counterfactual.flipped]
 
 
 def minimal(explanations: Sequence[Explanation]) -> list[Explanation]:
-    """Those whose counterfactual is said to be minimal."""
+    """The explanations whose counterfactual is minimal."""
     return [one for one in explanations if one.counterfactual is not None and one.counterfactual.minimal]

@@ -1,11 +1,11 @@
-"""Ground truth: is the known motif what gets the scores? Higher is better.
+"""Comparison with a known motif. Higher is better.
 
     AUC        P(score of a motif edge > score of another edge), ties count ½, pooled over the edges of all instances
-    accuracy   walk the edges by score until as many nodes are met as the motif has; the share of them in the motif,
-               mean over the instances
+    accuracy   follow the edges by score until as many nodes are met as the motif has; the share of them in the motif,
+               averaged over instances
 
-Of a node or a link two motifs can be meant: "own", the one it is part of (the paper), or "every" one in its computation
-graph (a well-known replication). A graph has its marked edges.
+For nodes and links there are two definitions of the ground truth: "own", the motif they are part of (the paper), and
+"every" motif in their computation graph (a well-known replication). For graphs it is their marked edges.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,15 @@ Truth = Literal["own", "every"]
 
 
 def auc(scores: Tensor, positive: Tensor) -> float:
-    """Area under the ROC curve, by ranks (Mann–Whitney); nan where there is only one kind."""
+    """Area under the ROC curve, by ranks (Mann–Whitney).
+
+    Args:
+        scores: [n].
+        positive: [n], boolean.
+
+    Returns:
+        The AUC; nan if all are positive or none is.
+    """
     count = int(positive.sum())
     others = len(positive) - count
     if not count or not others:
@@ -32,7 +40,18 @@ def auc(scores: Tensor, positive: Tensor) -> float:
 
 
 def motif_auc(explanations: Sequence[Explanation], truth: Truth = "own") -> float:
-    """AUC of the edge scores against the motif, pooled over all instances."""
+    """AUC of the edge scores against the motif, pooled over all instances.
+
+    Args:
+        explanations: Explanations of graphs that carry their motif.
+        truth: "own" or "every".
+
+    Returns:
+        The AUC; nan without explanations.
+
+    Raises:
+        RCExplainerError: The graphs carry no motif, or `truth` is unknown.
+    """
     _check(explanations, truth)
     if not explanations:
         return float("nan")
@@ -41,7 +60,18 @@ def motif_auc(explanations: Sequence[Explanation], truth: Truth = "own") -> floa
 
 
 def motif_accuracy(explanations: Sequence[Explanation], truth: Truth = "own") -> float:
-    """Mean share of the nodes met first that are in the motif; instances without a motif are left out."""
+    """Mean share of the top nodes that are in the motif; instances without a motif are skipped.
+
+    Args:
+        explanations: Explanations of graphs that carry their motif.
+        truth: "own" or "every".
+
+    Returns:
+        The mean; nan if no instance has a motif.
+
+    Raises:
+        RCExplainerError: The graphs carry no motif, or `truth` is unknown.
+    """
     _check(explanations, truth)
     shares = [_share(one, truth) for one in explanations]
     found = [share for share in shares if share is not None]
@@ -51,7 +81,9 @@ def motif_accuracy(explanations: Sequence[Explanation], truth: Truth = "own") ->
 def _share(one: Explanation, truth: Truth) -> float | None:
     edges = one.instance.edge_index
     inside = set(edges[:, motif_edges(one, truth)].flatten().tolist())
-    size = len(set(edges[:, motif_edges(one)].flatten().tolist()))  # what is looked for has the size of one motif
+    size = len(
+        set(edges[:, motif_edges(one)].flatten().tolist())
+    )  # as many nodes as one motif has, for both definitions
     if not size:
         return None
     met: dict[int, None] = {}
@@ -63,7 +95,7 @@ def _share(one: Explanation, truth: Truth) -> float | None:
 
 
 def motif_edges(one: Explanation, truth: Truth = "own") -> Tensor:
-    """Which columns of the instance belong to the motif."""
+    """Which columns of the instance's `edge_index` belong to the motif, boolean."""
     graph = one.graph
     if one.index is None or truth == "every":
         return one.within(graph.edge_motif)

@@ -1,10 +1,10 @@
-"""Noise on a graph, for measuring how stable explanations are. |E| counts undirected node pairs, p is the noise.
+"""Noise on a graph, to measure how stable explanations are. |E| counts undirected node pairs, p is the noise level.
 
-    features  each node, with probability p, gets another row of features: a random one-hot vector where features are
-              one-hot, else the row of a random node of the data
-    paper     int(p·|E|) random node pairs are set to edge or to non-edge, with probability ½ each. Most pairs are no
-              edges, so about half as many pairs change, and most changes are additions
-    strict    exactly round(p·|E|) node pairs change: half of them edges that are deleted, half new edges
+    features  each node, with probability p, gets other features: a random one-hot vector where features are one-hot,
+              else the features of a random node of the data
+    paper     int(p·|E|) random node pairs are set to edge or to non-edge, with probability ½ each. Most pairs are
+              non-edges, so about half as many pairs change, and most changes are additions
+    strict    exactly round(p·|E|) node pairs change: half are deleted edges, half are new edges
 
 A new edge has the attributes of a random edge of the same graph. Self-loops stay.
 """
@@ -22,8 +22,10 @@ from torch_geometric.data import Data
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.graph_store import edge_level_keys
 
-Protocol = Literal["paper", "strict"]
+NoiseProtocol = Literal["paper", "strict"]
 Numbers: TypeAlias = npt.NDArray[Any]
+# (sorted edges, number of pairs, noise, random) → (edges to delete, pairs to add), as codes of pairs
+Changes: TypeAlias = Callable[[Numbers, int, float, np.random.Generator], tuple[Numbers, Numbers]]
 
 
 def perturb(
@@ -31,14 +33,26 @@ def perturb(
     noise: float,
     random: np.random.Generator,
     *,
-    protocol: Protocol = "paper",
+    protocol: NoiseProtocol = "paper",
     rows: Tensor | None = None,
 ) -> Data:
-    """A noisy copy of the graph.
+    """Make a noisy copy of a graph.
 
-    `rows` are the features a node may be given, by default `feature_rows([graph])`. Constant features stay as they are.
-    In an undirected graph a new edge goes both ways, else in a random direction. `edge_motif` is False and
-    `edge_motif_id` −1 on new edges.
+    Constant features stay as they are. In an undirected graph a new edge goes both ways, else in a random direction.
+    `edge_motif` is False and `edge_motif_id` −1 on new edges.
+
+    Args:
+        graph: The graph, which is not changed.
+        noise: p, from 0 to 1.
+        random: Random generator.
+        protocol: "paper" or "strict".
+        rows: Features that a node can be given, [rows, …]; `feature_rows([graph])` if None.
+
+    Returns:
+        The copy.
+
+    Raises:
+        RCExplainerError: The noise is no share, or the protocol is unknown.
     """
     check_noise(noise, protocol)
     noisy = copy(graph)
@@ -51,14 +65,16 @@ def perturb(
 
 
 def check_noise(noise: float, protocol: str) -> None:
-    if protocol not in get_args(Protocol):
-        raise RCExplainerError(f"protocol must be one of {', '.join(get_args(Protocol))}, got {protocol!r}")
+    """Refuse an unknown protocol, and a noise level that is no share."""
+    if protocol not in get_args(NoiseProtocol):
+        raise RCExplainerError(f"protocol must be one of {', '.join(get_args(NoiseProtocol))}, got {protocol!r}")
     if not 0 <= noise <= 1:
         raise RCExplainerError(f"noise is a share from 0 to 1, got {noise}")
 
 
 def feature_rows(graphs: Sequence[Data]) -> Tensor:
-    """What a noisy node's features are drawn from: the one-hot vectors, or else every node's features, [rows, …]."""
+    """The rows that noisy features are drawn from, [rows, …]: all one-hot vectors if the graphs' features are one-hot,
+    else the features of every node."""
     features = [graph.x for graph in graphs if isinstance(graph.x, Tensor)]
     if not features:
         return torch.empty(0)
@@ -91,40 +107,30 @@ def _strict_changes(
 ) -> tuple[Numbers, Numbers]:
     count = round(noise * len(units))
     missing = num_pairs - len(units)
-    added = min((count + int(random.integers(2))) // 2, missing)  # where the count is odd, a coin says which is more
+    added = min((count + int(random.integers(2))) // 2, missing)  # a coin decides where the count is odd
     gone = random.choice(units, count - added, replace=False)
     place = random.choice(missing, added, replace=False)
-    # The place-th pair that is no edge: every edge that comes before it moves it on by one.
+    # The place-th non-edge: every edge before it shifts it by one.
     return gone, place + np.searchsorted(units - np.arange(len(units)), place, side="right")
 
 
-# (sorted edges, number of pairs, noise, random) → (edges to delete, pairs to add), as codes of pairs
-CHANGES: dict[str, Callable[[Numbers, int, float, np.random.Generator], tuple[Numbers, Numbers]]] = {
-    "paper": _paper_changes,
-    "strict": _strict_changes,
-}
+CHANGES: dict[str, Changes] = {"paper": _paper_changes, "strict": _strict_changes}
 
 
-def _rewire(
-    graph: Data,
-    noisy: Data,
-    noise: float,
-    random: np.random.Generator,
-    changes: Callable[[Numbers, int, float, np.random.Generator], tuple[Numbers, Numbers]],
-) -> None:
-    """Give `noisy` the edges of `graph`, less some, and some new ones."""
+def _rewire(graph: Data, noisy: Data, noise: float, random: np.random.Generator, changes: Changes) -> None:
+    """Set the edges of `noisy`: those of `graph` without some, and some new ones."""
     ends = graph.edge_index.cpu().numpy()
     nodes = int(graph.num_nodes or 0)
     low, high = ends.min(0), ends.max(0)
     proper = low != high
-    codes = np.where(proper, high * (high - 1) // 2 + low, -1)  # pairs low < high are numbered 0, 1, … by this
+    codes = np.where(proper, high * (high - 1) // 2 + low, -1)  # numbers the pairs low < high 0, 1, …
     units = np.unique(codes[proper])
     gone, new = changes(units, nodes * (nodes - 1) // 2, noise, random) if len(units) else (units, units)
     if not len(gone) and not len(new):
         return
     kept = np.flatnonzero(~np.isin(codes, gone))
     pairs = _pairs(new)
-    like = random.choice(np.flatnonzero(proper), len(new))  # the edges whose attributes the new ones take
+    like = random.choice(np.flatnonzero(proper), len(new))  # edges whose attributes the new ones copy
     turned = random.random(len(new)) < 0.5
     if _both_ways(ends, codes, proper):
         pairs, like = np.concatenate([pairs, pairs[::-1]], 1), np.tile(like, 2)
@@ -136,7 +142,7 @@ def _rewire(
         if key == "edge_index":
             continue
         value = graph[key][columns]
-        if key.startswith("edge_motif"):  # a new edge is no part of the ground truth
+        if key.startswith("edge_motif"):  # a new edge is not part of the ground truth
             value[len(kept) :] = False if value.dtype == torch.bool else -1
         noisy[key] = value
     noisy.edge_index = torch.from_numpy(np.concatenate([ends[:, kept], pairs], 1)).to(device)

@@ -1,7 +1,7 @@
-"""Seconds per explanation: one graph at a time, as the paper measures it, and all graphs at once. Lower is better.
+"""Seconds per explanation: one graph at a time, as the paper measures it, and all graphs in one call. Lower is better.
 
-Scores alone (`search="none"`) cost what the method costs; a search adds what verifying costs. The first explanation is
-told apart: it pays for what is loaded and compiled when first used.
+With `search="none"` this is the cost of the scores; a search adds the cost of finding and verifying counterfactuals.
+The first explanation is reported apart: it includes loading and compilation.
 """
 
 import time
@@ -15,25 +15,34 @@ from torch_geometric.data import Data
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.results import Search
-from rcexplainer.metrics.direction import BETTER, Better
+from rcexplainer.metrics.direction import BETTER, Direction
 
 
 @dataclass(frozen=True)
 class ExplainTime:
-    """Seconds. Mean, standard deviation, median and 95th percentile are of single graphs, the first one left out."""
+    """Seconds; mean, standard deviation, median and 95th percentile are over single graphs without the first."""
 
-    better: ClassVar[Better] = BETTER["seconds"]
+    better: ClassVar[Direction] = BETTER["seconds"]
     graphs: int
-    cold: float
+    cold: float  # the first graph
     mean: float
     std: float
     median: float
     p95: float
-    batched: float  # per graph, all of them in one call
+    batched: float  # per graph, all graphs in one call
 
 
 def explain_time(fitted: FittedExplainer, graphs: Sequence[Data], *, search: Search = "none") -> ExplainTime:
-    """Explain every graph by itself, then all of them together."""
+    """Explain every graph by itself, then all graphs in one call.
+
+    Args:
+        fitted: A fitted explainer.
+        graphs: At least two graphs.
+        search: "none", "prefix" or "greedy".
+
+    Raises:
+        RCExplainerError: There are fewer than two graphs.
+    """
     if len(graphs) < 2:
         raise RCExplainerError(f"explain_time needs at least two graphs, the first warms up; got {len(graphs)}")
     singles = [_seconds(fitted, [graph], search) for graph in graphs]
@@ -41,8 +50,15 @@ def explain_time(fitted: FittedExplainer, graphs: Sequence[Data], *, search: Sea
 
 
 def summary(singles: Sequence[float], batched: float) -> ExplainTime:
-    """Of the seconds for each graph by itself, the first cold, and for each of many together. After a single graph what
-    is warm is not known: nan."""
+    """Summarise times.
+
+    Args:
+        singles: Seconds for each graph by itself, the first one cold.
+        batched: Seconds per graph, all graphs in one call.
+
+    Returns:
+        The summary; with a single graph there are no warm times, and their statistics are nan.
+    """
     warm = torch.tensor(singles[1:], dtype=torch.double)
     mean, std, middle, high = (float("nan"),) * 4
     if len(warm):

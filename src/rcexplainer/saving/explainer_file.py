@@ -18,10 +18,11 @@ from rcexplainer.core.calibration import Calibration
 from rcexplainer.core.namespace import named, part
 from rcexplainer.core.regions import Regions
 from rcexplainer.errors import CheckpointError
+from rcexplainer.gnn.device import device_of
 from rcexplainer.gnn.forward import Forward
 from rcexplainer.gnn.split import SplitModel
 from rcexplainer.saving.files import read_tensors, write_tensors
-from rcexplainer.saving.fingerprint import describe, device_of, recognise
+from rcexplainer.saving.fingerprint import describe, recognise
 
 FORMAT = "rcexplainer-explainer"
 # Settings of 0.1 that are constants now, or follow from others, with the value that today's code has for them.
@@ -51,7 +52,8 @@ class SavedExplainer:
     class_names: tuple[str, ...]
     classes: frozenset[int]
     hops: int
-    targets: tuple[int | None, ...]
+    targets: tuple[int | None, ...]  # classes it can lead to
+    network_targets: tuple[int | None, ...]  # classes the mask network has output rows for
 
 
 def write_explainer(path: str | Path, saved: SavedExplainer) -> Path:
@@ -71,6 +73,7 @@ def write_explainer(path: str | Path, saved: SavedExplainer) -> Path:
         "classes": sorted(saved.classes),
         "hops": saved.hops,
         "targets": saved.targets,
+        "network_targets": saved.network_targets,
         "ensemble": saved.ensemble,
     }
     return write_tensors(Path(path), tensors, {"format": FORMAT, "about": json.dumps(about)})
@@ -106,6 +109,7 @@ def read_explainer(path: str | Path, model: nn.Module, forward: Forward | None =
             classes=frozenset(about["classes"]),
             hops=about["hops"],
             targets=tuple(about["targets"]),
+            network_targets=tuple(about.get("network_targets", about["targets"])),
         )
     except (KeyError, TypeError, json.JSONDecodeError) as error:
         raise CheckpointError(f"{path} is damaged or was written by another version: {error}") from error

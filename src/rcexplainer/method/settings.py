@@ -1,0 +1,87 @@
+"""Settings of a method: the names its constructor knows, and checks of their values.
+
+    class MyMethod(Method):
+        def __init__(self, *, steps: int = 100, lr: float = 0.1, **common: Unpack[CommonSettings]) -> None:
+            super().__init__(**common)
+            self.steps, self.lr = whole("steps", steps), positive("lr", lr)
+
+A check returns the value, or raises an `RCExplainerError` that says what is possible and what was given.
+"""
+
+import inspect
+import math
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from numbers import Integral, Real
+from typing import Any, TypedDict
+
+from rcexplainer.errors import RCExplainerError
+from rcexplainer.gnn.forward import TaskName
+
+
+class CommonSettings(TypedDict, total=False):
+    """The keyword arguments that the constructor of every method takes."""
+
+    task: TaskName
+    target_class: int | None
+    hops: int | None
+
+
+def setting_names(method: type) -> list[str]:
+    """The keyword arguments of a class's constructor, with those it passes on to its base classes."""
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return [
+        parameter.name
+        for owner in method.__mro__
+        if "__init__" in vars(owner)
+        for parameter in list(inspect.signature(vars(owner)["__init__"]).parameters.values())[1:]
+        if parameter.kind in named
+    ]
+
+
+def check_names(given: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse a setting that does not exist.
+
+    Raises:
+        RCExplainerError: Naming the settings it may be a misspelling of, or all there are.
+    """
+    known = list(dict.fromkeys(known))
+    for name in given:
+        if name not in known:
+            near = get_close_matches(name, known)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
+            raise RCExplainerError(f"unknown setting {name!r}; {hint}")
+
+
+def number(name: str, value: Any, possible: Callable[[Any], bool], words: str) -> Any:
+    """A finite number for which `possible` holds; `words` say so in the error."""
+    real = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    if not real or not possible(value):
+        raise RCExplainerError(f"{name} must be {words}, got {value!r}")
+    return value
+
+
+def whole(name: str, value: Any, least: int = 1) -> Any:
+    """A whole number, at least `least`."""
+    words = f"a whole number ≥ {least}"
+    return number(name, value, lambda given: isinstance(given, Integral) and int(given) >= least, words)
+
+
+def positive(name: str, value: Any) -> Any:
+    """A finite number above 0."""
+    return number(name, value, lambda given: given > 0, "a finite number > 0")
+
+
+def non_negative(name: str, value: Any) -> Any:
+    """A finite number from 0 on."""
+    return number(name, value, lambda given: given >= 0, "a finite number ≥ 0")
+
+
+def share(name: str, value: Any) -> Any:
+    """A number from 0 to 1, both included."""
+    return number(name, value, lambda given: 0 <= given <= 1, "a share from 0 to 1")
+
+
+def inner_share(name: str, value: Any) -> Any:
+    """A number between 0 and 1, neither included."""
+    return number(name, value, lambda given: 0 < given < 1, "between 0 and 1")
