@@ -107,7 +107,7 @@ def test_a_graph_that_lacks_what_others_have_does_not_change_their_answers() -> 
 
 
 def test_types_of_edges_are_cut_with_them_in_parts_with_as_many_edges_as_nodes() -> None:
-    """Parts of a directed ring have as many edges as nodes, or one; the name of the attribute does not mention edges."""
+    """Parts of a directed ring have one edge, or as many as nodes; the attribute's name does not mention edges."""
 
     class Typed(nn.Module):
         def __init__(self) -> None:
