@@ -4,6 +4,7 @@ import logging
 import math
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, Literal, get_args, get_type_hints
 
 from rcexplainer.errors import RCExplainerError
@@ -60,7 +61,7 @@ class RCConfig:
     on_collapse: Literal["rescue", "report"] = "rescue"  # masks all 0 or 1: train with safer settings, or only warn
 
     def __post_init__(self) -> None:
-        for name, hint in get_type_hints(RCConfig).items():
+        for name, hint in _hints().items():
             _CHECKS.get(hint, _one_of)(name, getattr(self, name))
         if not (self.weight_regions or self.weight_order or self.weight_effect or self.weight_outcome):
             raise RCExplainerError(
@@ -84,6 +85,11 @@ class RCConfig:
         if not self.noise:
             reasons["weight_stable"] = "noise is 0"
         return reasons
+
+
+@cache
+def _hints() -> dict[str, Any]:
+    return get_type_hints(RCConfig)
 
 
 def _whole(name: str, value: Any) -> None:
@@ -119,7 +125,7 @@ def _span(name: str, value: Any) -> None:
 
 
 def _one_of(name: str, value: Any) -> None:
-    allowed = get_args(get_type_hints(RCConfig)[name])
+    allowed = get_args(_hints()[name])
     if value not in allowed:
         raise RCExplainerError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
 
@@ -236,6 +242,6 @@ def make_config(preset: str, settings: dict[str, Any], task: str = "graph") -> R
     own: dict[str, Any] = {} if task == "graph" else dict(_NODES[preset])
     config = replace(PRESETS[preset], **(own | settings))
     for name, reason in config.without_effect().items():
-        if name in settings and settings[name] != getattr(replace(PRESETS[preset], **own), name):
+        if settings.get(name) and settings[name] != getattr(replace(PRESETS[preset], **own), name):  # not what is off
             log.warning("%s=%r has no effect: %s", name, settings[name], reason)
     return config
