@@ -9,14 +9,15 @@ PIP = $(RUN) pip install --quiet --constraint constraints.txt
 demo: $(VENV)/.core
 	$(RUN) rcexplainer demo
 
+# The tests of one file stay in one process: they share what takes long to make.
 test: lint
-	$(RUN) pytest -m "not slow"
+	$(RUN) pytest -m "not slow" -n 2 --dist loadfile
 	mkdir -p build
 	$(RUN) rcexplainer reproduce all --profile quick --out build/quick --jobs 2 --quiet > build/quick.txt
 	$(RUN) rcexplainer report build/quick
 
 test-all: lint
-	$(RUN) pytest
+	$(RUN) pytest -n 2 --dist loadfile
 
 lint: $(VENV)/.dev
 	$(RUN) ruff check .

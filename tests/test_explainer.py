@@ -16,8 +16,8 @@ from rcexplainer.errors import ExplainError, GraphError, RCExplainerError, Split
 from rcexplainer.explainer import FittedRCExplainer, RCExplainer
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn import GNN, TrainConfig, delete_edges, gnn_config, split_model, train_gnn
-from rcexplainer.method import explaining_ as explaining
 from rcexplainer.method import inputs as streaming
+from rcexplainer.method import results
 from tests.gnn import zoo
 from tests.gnn.graphs import make_graphs, state_of
 
@@ -341,12 +341,12 @@ def test_the_others_are_explained_all_the_same(case, kind) -> None:
     assert "1 more failed too" in str(error)
     assert error.index == 1
     kept = case.fitted.explain(graphs, on_error="keep")
-    for results in (error.results, kept):
-        assert [type(result) for result in results] == [Explanation, Failure, Explanation, Failure]
-        assert [results[place].index for place in (1, 3)] == [1, 3]
-        assert isinstance(results[1].error, GraphError)
+    for found in (error.results, kept):
+        assert [type(result) for result in found] == [Explanation, Failure, Explanation, Failure]
+        assert [found[place].index for place in (1, 3)] == [1, 3]
+        assert isinstance(found[1].error, GraphError)
         expected = case.fitted.explain(case.test[1]).edge_scores
-        torch.testing.assert_close(results[2].edge_scores, expected, atol=1e-5, rtol=0)
+        torch.testing.assert_close(found[2].edge_scores, expected, atol=1e-5, rtol=0)
     streamed = list(case.fitted.explain_iter(graphs))
     assert [type(result) for result in streamed] == [type(result) for result in kept]
 
@@ -427,12 +427,14 @@ def test_settings_are_checked_at_once() -> None:
         {"epochs": 0},
         {"epochs": 2.5},
         {"batch_size": -1},
-        {"hidden": "64"},
+        {"batch_size": "64"},
         {"lr": 0.0},
         {"lr": float("nan")},
         {"epsilon": -1.0},
-        {"teacher_depth": 0.0},
-        {"teacher_depth": 1.5},
+        {"noise": 1.5},
+        {"temperature": 0.5},
+        {"temperature": (0.0, 1.0)},
+        {"patience": 0},
         {"sampler": "everywhere"},
         {"inputs": "first"},
     ],
@@ -443,9 +445,7 @@ def test_impossible_values(settings) -> None:
         RCExplainer(**settings)
 
 
-@pytest.mark.parametrize(
-    "settings", [{"lr": "fast"}, {"lr": float("inf")}, {"teacher_depth": "deep"}, {"epochs": True}]
-)
+@pytest.mark.parametrize("settings", [{"lr": "fast"}, {"lr": float("inf")}, {"weight_same": "deep"}, {"epochs": True}])
 def test_values_of_the_wrong_kind(settings) -> None:
     (name,) = settings
     with pytest.raises(RCExplainerError, match=name):
@@ -453,7 +453,7 @@ def test_values_of_the_wrong_kind(settings) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [{"inputs": "last"}, {"sampler": "segment"}, {"teacher_depth": 1.0}, {"hidden": 3}]
+    "settings", [{"inputs": "last"}, {"sampler": "segment"}, {"teacher": "margin"}, {"patience": None}]
 )
 def test_other_settings_work(case, settings) -> None:
     fitted = RCExplainer(epochs=1, **settings).fit(case.model, case.data.subset("train")[:30], progress=False)
@@ -655,14 +655,14 @@ def test_what_is_no_graph_keeps_its_slot(case) -> None:
 
 def test_one_bad_graph_costs_no_other_its_batch(case, monkeypatch) -> None:
     calls = 0
-    plain = explaining.Instances
+    plain = results.Instances
 
     def counted(*args: object) -> object:
         nonlocal calls
         calls += 1
         return plain(*args)
 
-    monkeypatch.setattr(explaining, "Instances", counted)
+    monkeypatch.setattr(results, "Instances", counted)
     broken = case.test[1].clone()
     broken.x[0, 0] = torch.nan
     graphs = [*case.test[:1], broken, *case.test[2:]]
@@ -722,7 +722,7 @@ def test_a_generator_of_graphs_is_read_once(case) -> None:
 
 
 def test_class_names_are_counted_before_the_work(case, monkeypatch) -> None:
-    monkeypatch.setattr("rcexplainer.explainer.train_network", None)
+    monkeypatch.setattr("rcexplainer.explainer.train_ensemble", None)
     with pytest.raises(RCExplainerError, match="3 class_names were given for a model with 2 classes"):
         RCExplainer().fit(case.model, case.data.subset("train"), class_names=("a", "b", "c"), progress=False)
 
@@ -748,13 +748,13 @@ def test_directed_and_weighted_graphs_are_fitted_and_explained() -> None:
 
 
 def test_a_search_that_finds_nothing_better_takes_nothing_away() -> None:
-    from rcexplainer.core.counterfactual import Question, greedy_search, prefix_search
+    from rcexplainer.core.counterfactual import FlipQuery, greedy_search, prefix_search
 
     def worse(instances: torch.Tensor, removed: torch.Tensor) -> torch.Tensor:
         gone = removed.reshape(len(instances), 4).sum(1) / 10
         return torch.stack([0.6 + gone, 0.4 - gone], 1).log()
 
-    question = Question(torch.tensor([0, 4]), worse, torch.tensor([0]))
+    question = FlipQuery(torch.tensor([0, 4]), worse, torch.tensor([0]))
     for search in (prefix_search, greedy_search):
         found = search(question, torch.linspace(1, 0, 4), torch.ones(4, dtype=torch.bool))
         assert not found.removed.any()

@@ -13,7 +13,8 @@ SOURCE = Path(__file__).parents[1] / "src" / "rcexplainer"
 # stands on a floor of its own, apart from its package.
 FLOORS = (
     ("errors",),
-    ("core", "saving.files", "saving.documents"),
+    ("core", "saving.files"),
+    ("saving.documents",),
     ("gnn", "datasets"),
     ("explanation", "config"),
     ("tasks",),

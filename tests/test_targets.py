@@ -83,7 +83,7 @@ def test_saved_and_loaded_it_answers_the_same(case, tmp_path) -> None:
 
 def test_impossible_targets(case) -> None:
     graphs = predicted(case, 0)
-    with pytest.raises(GraphError, match="class 0 is what is predicted already"):
+    with pytest.raises(GraphError, match="class 0 is predicted already"):
         case.each.explain(graphs[0], target_class=0)
     with pytest.raises(RCExplainerError, match="no target_class 3: the model has the classes 0 to 2"):
         case.each.explain(graphs[0], target_class=3)
@@ -112,7 +112,7 @@ def test_a_class_that_all_are_predicted_as_is_left_out_of_the_targets(case) -> N
     fitted = RCExplainer(target_class="each", epochs=1).fit(case.model, case.train, val=same[:4], progress=False)
     assert fitted.explain(same[0], target_class=1).edge_scores.isfinite().all()
     with pytest.raises(
-        RCExplainerError, match="all 4 instances to validate on are predicted as target_class 0 already"
+        RCExplainerError, match="all 4 instances of the validation search are predicted as target_class 0 already"
     ):
         RCExplainer(target_class=0, epochs=1).fit(case.model, case.train, val=same[:4], progress=False)
 
@@ -145,7 +145,7 @@ def test_a_deep_head_leads_to_a_class_that_is_never_the_second_largest() -> None
         optimiser.zero_grad()
         torch.nn.functional.cross_entropy(model(graph.x, graph.edge_index), label).backward()
         optimiser.step()
-    settings = {"task": "node", "target_class": 3, "restarts": 1, "averaged": 1}
+    settings = {"task": "node", "target_class": 3, "restarts": 1}
     short, long = (RCExplainer(**settings, epochs=epochs).fit(model, graph, progress=False) for epochs in (1, 15))
     assert all(len(region.rows) for region in long.regions.regions)
     assert all(math.isfinite(epoch.val) for epoch in long.history)
@@ -167,7 +167,7 @@ def test_a_smooth_head_is_said_once_whatever_is_asked(caplog) -> None:
 
     torch.manual_seed(1)
     graph = Data(x=3 * torch.randn(60, 2), edge_index=to_undirected(torch.randint(60, (2, 120))))
-    settings = {"task": "node", "target_class": "each", "restarts": 1, "averaged": 1, "epochs": 1}
+    settings = {"task": "node", "target_class": "each", "restarts": 1, "epochs": 1}
     model = Smooth()
     with torch.no_grad():
         model.head[2].bias -= model(graph.x, graph.edge_index).mean(0) / 5  # some nodes of every class

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rcexplainer.explainer import FittedRCExplainer, RCExplainer, load
     from rcexplainer.explanation import Counterfactual, Explanation, Failure
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 PARTS = ("baselines", "datasets", "errors", "gnn", "integrations", "metrics", "testing", "viz")
 NAMES = {

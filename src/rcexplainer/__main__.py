@@ -1,4 +1,4 @@
-"""`python -m rcexplainer` is the command line."""
+"""`python -m rcexplainer` runs the command line."""
 
 from rcexplainer.cli import main
 

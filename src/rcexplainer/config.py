@@ -68,16 +68,6 @@ class RCConfig:
                 "the network on"
             )
 
-    @property
-    def ranking(self) -> bool:
-        """Whether only the order of an instance's units is learnt: budget gates have no level of their own."""
-        return self.gate == "budget"
-
-    @property
-    def standardised(self) -> bool:
-        """Whether the network reads inputs with mean 0 and spread 1; the paper's own form reads them as they are."""
-        return self.network != "concat"
-
     def without_effect(self) -> dict[str, str]:
         """The settings that change nothing as the others stand, each with the reason."""
         masks = ("weight_same", "weight_sparse", "weight_discrete", "target_size", "sides", "gate", "temperature")
@@ -173,8 +163,8 @@ _RELEASED = replace(
 )
 PRESETS: dict[str, RCConfig] = {"default": RCConfig(), "paper": _PAPER, "released": _RELEASED}
 # What differs for nodes and links: the paper's λ and β, and its code's weights of 12, 3, .09 and 10.
-# By default: keep the prediction (λ = .7) with about a motif's size of edges, by softplus margins. A search that deletes
-# few edges meets little of a motif, so there is no teacher here.
+# By default: keep the prediction (λ = .7) with about a motif's size of edges, by softplus margins. A search that
+# deletes few edges meets little of a motif, so there is no teacher here.
 _NODES: dict[str, dict[str, Any]] = {
     "default": {
         "tight": True,  # with many classes the cover needs few boundaries: masks would lead to where no instance was
@@ -202,6 +192,27 @@ _NODES: dict[str, dict[str, Any]] = {
 }
 
 
+# Settings of 0.1, and what stands for them now.
+_GONE = {
+    "hops": "hops is an argument of the constructor",
+    "averaged": "restarts says it all: the best of them are averaged",
+    "press": "every second restart is pressed",
+    "widen": "every second pair of restarts may keep more edges",
+    "keep": "patience=None keeps the last weights",
+    "decay": "patience=None has a constant learning rate",
+    "temperature_end": "temperature is a pair (at the start, at the end)",
+    "score": 'gate="budget" learns a ranking, the other gates masks',
+    "standardised": 'all networks but "concat" read standardised inputs',
+    **dict.fromkeys(
+        (
+            "hidden", "coverage", "warmup", "teacher_depth", "teacher_steps", "teacher_candidates",
+            "teacher_tolerance", "outcome_draws",
+        ),
+        "it is a constant",
+    ),
+}  # fmt: skip
+
+
 def make_config(preset: str, settings: dict[str, Any], task: str = "graph") -> RCConfig:
     """A preset with single fields changed.
 
@@ -220,6 +231,7 @@ def make_config(preset: str, settings: dict[str, Any], task: str = "graph") -> R
         if name not in known:
             near = get_close_matches(name, known, n=1)
             hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
+            hint = f"since 0.2 {_GONE[name]}" if name in _GONE else hint
             raise RCExplainerError(f"unknown setting {name!r}; {hint}")
     own: dict[str, Any] = {} if task == "graph" else dict(_NODES[preset])
     config = replace(PRESETS[preset], **(own | settings))

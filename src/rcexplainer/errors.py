@@ -1,4 +1,4 @@
-"""The errors a user can meet. Each message says what is wrong, what was found, and the way out."""
+"""The errors that users can meet. Every message says what is wrong, what was found, and how to fix it."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -6,27 +6,27 @@ from types import ModuleType
 
 
 class RCExplainerError(ValueError):
-    """Base of every error raised on purpose; the command line prints it as one line and exits with 2."""
+    """Base class of all errors raised on purpose; the command line prints one as a single line and exits with 2."""
 
 
 class GraphError(RCExplainerError):
-    """A graph, or a list of graphs, that cannot be used."""
+    """A graph, or a list of graphs, is malformed or unsupported."""
 
 
 class DatasetError(RCExplainerError):
-    """A dataset that is unknown, missing or broken."""
+    """A dataset is unknown, missing or corrupt."""
 
 
 class MissingDataError(DatasetError):
-    """A dataset that is not there, and cannot be fetched."""
+    """A dataset is not on disk and cannot be downloaded."""
 
 
 class SplitError(RCExplainerError):
-    """A model that cannot be taken apart into embedding and head."""
+    """A model cannot be split into embedding and head."""
 
 
 class CheckpointError(RCExplainerError):
-    """A saved file that does not fit, or is not one of ours."""
+    """A saved file does not fit the model, or was not written by this package."""
 
 
 class MissingExtraError(RCExplainerError, ImportError):
@@ -34,7 +34,19 @@ class MissingExtraError(RCExplainerError, ImportError):
 
 
 class ExplainError(RCExplainerError):
-    """Some instances could not be explained; `results` holds the explanations of all others."""
+    """Some instances could not be explained.
+
+    Args:
+        index: The first instance that failed.
+        error: Why it failed.
+        count: Number of instances that failed.
+        results: The explanations of all instances, with a `Failure` for each that failed.
+
+    Attributes:
+        index: The first instance that failed.
+        error: Why it failed.
+        results: The explanations of all instances, with a `Failure` for each that failed.
+    """
 
     def __init__(self, index: int, error: Exception, count: int, results: Sequence[object]) -> None:
         more = f" ({count - 1} more failed too)" if count > 1 else ""
@@ -43,7 +55,18 @@ class ExplainError(RCExplainerError):
 
 
 def require(module: str, extra: str) -> ModuleType:
-    """Import an optional package, or say which line installs it."""
+    """Import a module of an optional package.
+
+    Args:
+        module: Its dotted name.
+        extra: The extra of this package that installs it.
+
+    Returns:
+        The module.
+
+    Raises:
+        MissingExtraError: If it is not installed; the message has the line that installs it.
+    """
     try:
         return import_module(module)
     except ImportError as error:

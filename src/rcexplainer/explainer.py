@@ -21,8 +21,7 @@ from rcexplainer.core.regions import Regions
 from rcexplainer.core.sampling import warn_if_smooth
 from rcexplainer.core.training import Epoch
 from rcexplainer.errors import CheckpointError
-from rcexplainer.fit.data import num_class_pairs
-from rcexplainer.fit.network import MaskScores, restored_net
+from rcexplainer.fit.network import MaskScores, num_class_pairs, restored_net
 from rcexplainer.fit.objective import make_objective
 from rcexplainer.fit.preparation import prepare
 from rcexplainer.fit.step import taught

@@ -1,4 +1,4 @@
-"""What an explainer gives back: frozen results on the CPU that hold graphs and numbers, never a model."""
+"""The results of an explainer: frozen, on the CPU, made of graphs and numbers; they never hold a model."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,80 +15,122 @@ from rcexplainer.gnn.graph_store import delete_edges
 
 @dataclass(frozen=True, eq=False)
 class Counterfactual:
-    """The graph without some edges, and what the model said last of exactly that graph."""
+    """A graph with some edges deleted, and the model's prediction for exactly that graph.
+
+    Prediction, `flipped` and `minimal` all come from a final run of the model, after the search.
+
+    Attributes:
+        original: The graph with all its edges.
+        columns: The deleted edges, as positions in the columns of `original.edge_index`.
+        source: The class predicted for the original graph.
+        probabilities: [C] the probabilities of all classes after the deletion.
+        minimal: Whether every deleted unit is needed: the model was run with each single one put back, and none of
+            these graphs is flipped. False also if the prediction did not flip.
+        target: The class that was to be reached; None for any class other than `source`.
+        disputed: Whether the search saw another answer than the final run. Then no flip is claimed.
+    """
 
     original: Data
-    columns: Tensor  # of its `edge_index` that are deleted
-    source: int  # the class predicted with these edges
-    probabilities: Tensor  # [C]
-    minimal: bool = False  # putting back any single removed unit undoes the flip: verified
-    target: int | None = None  # the class asked for; None: any other
-    disputed: bool = False  # the search saw another answer than the final run: nothing is claimed
+    columns: Tensor
+    source: int
+    probabilities: Tensor
+    minimal: bool = False
+    target: int | None = None
+    disputed: bool = False
 
     @property
     def prediction(self) -> int:
-        """The class predicted without these edges."""
+        """The class predicted after the deletion."""
         return int(self.probabilities.argmax())
 
     @property
     def flipped(self) -> bool:
-        """Whether the prediction is another one (the class asked for, if one was)."""
+        """Whether the deletion changes the prediction: to any other class, or to `target` if one was chosen."""
         if self.disputed or bool(self.probabilities.isnan().any()):
             return False
         return self.prediction != self.source if self.target is None else self.prediction == self.target
 
     @property
     def removed(self) -> Tensor:
-        """Boolean, one per column of the original `edge_index`."""
+        """The deleted edges as a boolean mask of the columns of `original.edge_index`, [num_edges]."""
         mask = torch.zeros(self.original.num_edges, dtype=torch.bool)
         mask[self.columns] = True
         return mask
 
     @property
     def graph(self) -> Data:
-        """The graph with the edges deleted."""
+        """The graph after the deletion: the edges and all their attributes are really gone."""
         return delete_edges(self.original, self.removed)
 
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Why the model predicts `prediction`: a score for every edge, and a counterfactual.
+    """Why the model predicts a class for one graph, node or link: a score for every edge, and a counterfactual.
 
-    A unit is an unordered pair of nodes with all edges between them; they share one score and are deleted together.
-    Self-loops are never deleted; their score is 0. What is explained of a node or a link (`index`) lies within its
-    computation graph: only that is held, and everything is shown on the whole graph when it is asked for. Edges of it
-    that cannot matter, between two nodes at its rim, are no units and have score 0; nor is the link in question one.
+    Edges are deleted in units. A unit is two nodes and all edges between them, whatever their direction: in an
+    undirected graph, whose edges are stored as (i, j) and (j, i), a unit is simply an edge. The edges of a unit share
+    one score and are deleted together. Self-loops belong to no unit: they are never deleted, and their score is 0.
+
+    A node or link is explained within its computation graph, the part of the graph that its prediction depends on. All
+    masks and scores are nevertheless given for the whole graph. Edges outside the computation graph, edges over which
+    no message can reach the explained node, and the explained link itself belong to no unit and have score 0.
+
+    Attributes:
+        graph: The explained graph, or the whole graph that the explained node or link belongs to.
+        scores: The scores of the edges of `instance`, in [0, 1]; `edge_scores` gives them for the whole graph.
+        prediction: The predicted class.
+        probabilities: [C] the probabilities of all classes.
+        class_names: The names of the classes; empty if none were given.
+        counterfactual: The graph with as few edges deleted as the search found to be enough for another prediction,
+            or its best attempt (`counterfactual.flipped` says which); None with `search="none"`.
+        index: The explained node, or the explained pair of nodes; None for a graph.
+        computation: The computation graph of that node or pair; None for a graph.
+        edge_ids: The edges of `computation`, as positions in the columns of `graph.edge_index`; None for a graph.
     """
 
     graph: Data
-    scores: Tensor  # in [0, 1], one per column of the computation graph
+    scores: Tensor
     prediction: int
-    probabilities: Tensor  # [C]
+    probabilities: Tensor
     class_names: tuple[str, ...] = ()
     counterfactual: Counterfactual | None = None
-    index: int | tuple[int, int] | None = None  # the node, or the pair of nodes
-    computation: Data | None = None  # its computation graph; None: the whole graph
-    edge_ids: Tensor | None = None  # the columns of the whole graph that are in it
+    index: int | tuple[int, int] | None = None
+    computation: Data | None = None
+    edge_ids: Tensor | None = None
 
     @property
     def instance(self) -> Data:
-        """The graph on which the model is asked: the computation graph, or the whole graph."""
+        """The graph the model is run on: the computation graph of a node or link, otherwise the graph itself."""
         return self.graph if self.computation is None else self.computation
 
     def within(self, mask: Tensor) -> Tensor:
-        """A mask of the whole graph's edges as one of the computation graph's."""
+        """Restrict a mask to the computation graph.
+
+        Args:
+            mask: One value per edge of `graph`, [num_edges].
+
+        Returns:
+            One value per edge of `instance`.
+        """
         return mask if self.edge_ids is None else mask[self.edge_ids]
 
     @cached_property
     def edge_scores(self) -> Tensor:
-        """[num_edges] in [0, 1]; 0 outside the computation graph."""
+        """How much each edge counts for the prediction, in [0, 1], one per column of `edge_index`: [num_edges].
+
+        The higher the score, the earlier the edge is deleted to reach another prediction.
+        """
         if self.edge_ids is None:
             return self.scores
         return self.scores.new_zeros(self.graph.num_edges).index_copy(0, self.edge_ids, self.scores)
 
     @cached_property
     def units(self) -> Units:
-        """What can be deleted: the units of the computation graph."""
+        """Everything that can be deleted.
+
+        `units.pair` [2, units] has the two nodes of each unit, `units.of_edge` [num_edges] the unit of each edge: −1
+        for edges that belong to none.
+        """
         nodes = int(self.graph.num_nodes or 0)
         columns = self.graph.edge_index if self.edge_ids is None else self.graph.edge_index[:, self.edge_ids]
         found = find_units(columns, nodes, torch.zeros(nodes, dtype=torch.long), 1, self.instance.get("edge_fixed"))
@@ -99,7 +141,7 @@ class Explanation:
 
     @cached_property
     def unit_scores(self) -> Tensor:
-        """One score per unit, [units]."""
+        """The score of each unit, [units]."""
         scores = self.edge_scores.new_zeros(len(self.units))
         proper = self.units.of_edge >= 0
         scores[self.units.of_edge[proper]] = self.edge_scores[proper]
@@ -107,32 +149,52 @@ class Explanation:
 
     @property
     def node_scores(self) -> Tensor:
-        """a_i = max_j M_ij, [num_nodes]; 0 for a node without edges."""
+        """The highest score among the edges of each node, a_i = max_j M_ij, [num_nodes]; 0 for a node without edges."""
         index = self.graph.edge_index.reshape(-1)
         scores = self.edge_scores.new_zeros(int(self.graph.num_nodes or 0))
         return scores.scatter_reduce(0, index, self.edge_scores.repeat(2), "amax")
 
     @property
     def edges(self) -> Tensor:
-        """The explanation as a set: edges with a score above ½, a boolean mask."""
+        """The explanation as a set of edges, those with a score above 0.5: a boolean mask, [num_edges]."""
         return self.edge_scores > 0.5
 
     def top(self, k: int) -> Tensor:
-        """The k units with the highest scores (all, if there are fewer), as a boolean mask of edges."""
+        """The edges of the k units with the highest scores; ties go to the pair of nodes with the lower ids.
+
+        Args:
+            k: Number of units; all of them if there are fewer.
+
+        Returns:
+            A boolean mask, [num_edges].
+
+        Raises:
+            RCExplainerError: k is negative.
+        """
         if k < 0:
             raise RCExplainerError(f"top(k) takes k ≥ 0, got {k}")
         place = ranks(self.unit_scores, self.units.owner, self.units.ptr)
         return self.units.to_edges(place < k, False)
 
     def at_sparsity(self, sparsity: float) -> Tensor:
-        """The top max(1, round((1 − s) · units)) units: what is left when a share s of the units stays."""
+        """The explanation at a given sparsity: the top max(1, round((1 − sparsity)·units)) units.
+
+        Args:
+            sparsity: The share of units that are not part of the explanation, from 0 to 1.
+
+        Returns:
+            A boolean mask of edges, [num_edges].
+
+        Raises:
+            RCExplainerError: The sparsity is not a share.
+        """
         if not 0 <= sparsity <= 1:
             raise RCExplainerError(f"a sparsity is a share from 0 to 1, got {sparsity}")
         return self.top(max(1, round((1 - sparsity) * len(self.units))))
 
     @property
     def removed_units(self) -> Tensor:
-        """The units that the counterfactual takes away; none without one."""
+        """The units that the counterfactual deletes, as positions in `units`; empty without a counterfactual."""
         if self.counterfactual is None:
             return torch.empty(0, dtype=torch.long)
         return self.units.of_edge[self.counterfactual.columns].unique()
@@ -151,7 +213,12 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Failure:
-    """The slot of an instance that could not be explained."""
+    """Stands in a list of results for an instance that could not be explained.
+
+    Attributes:
+        index: The position of the instance in the call.
+        error: What went wrong.
+    """
 
     index: int
     error: Exception

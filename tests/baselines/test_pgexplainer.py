@@ -192,7 +192,7 @@ def test_files_that_do_not_fit(tmp_path) -> None:
     with pytest.raises(CheckpointError, match="there is no file"):
         PGExplainer.load(tmp_path / "nothing", model)
     other = write_tensors(tmp_path / "other", {"x": torch.ones(1)}, {"format": "another"})
-    with pytest.raises(CheckpointError, match="is no rcexplainer-pgexplainer file: its format is 'another'"):
+    with pytest.raises(CheckpointError, match="is not a rcexplainer-pgexplainer file: its format is 'another'"):
         PGExplainer.load(other, model)
     with pytest.raises(CheckpointError, match="holds no fitted explainer: its format is 'another', not rcexplainer-"):
         rc.load(other, model)

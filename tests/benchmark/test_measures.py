@@ -6,7 +6,7 @@ from torch import nn
 from torch_geometric.data import Data
 from torch_geometric.nn import GraphConv, global_add_pool
 
-from rcexplainer.benchmark.measures import counterfactuals, edge_set, is_minimal, motif_flips
+from rcexplainer.benchmark.measures import edge_set, is_minimal, motif_flips, verified_counterfactuals
 from rcexplainer.explanation import Counterfactual, Explanation
 from rcexplainer.gnn import split_model
 
@@ -61,15 +61,15 @@ def test_minimal_is_asked_of_the_model(split):
 
 def test_a_false_claim_is_found_out(split):
     good, bad = explained([1], [0.1, 0.9, 0.2]), explained([0, 1], [0.1, 0.9, 0.2])
-    found = counterfactuals(split, [good, bad])
+    found = verified_counterfactuals(split, [good, bad], 0.3)
     assert (found.minimal, found.verified) == (1, 0.5)
     assert found.flipped == 0  # one unit of three is more than 30 %
-    honest = counterfactuals(split, [good, explained([0, 1], [0.1, 0.9, 0.2], minimal=False)])
+    honest = verified_counterfactuals(split, [good, explained([0, 1], [0.1, 0.9, 0.2], minimal=False)], 0.3)
     assert (honest.minimal, honest.verified) == (0.5, 1)
 
 
 def test_nothing_flips(split):
-    found = counterfactuals(split, [explained([0], [0.1, 0.2, 0.3])])
+    found = verified_counterfactuals(split, [explained([0], [0.1, 0.2, 0.3])], 0.3)
     assert found.flipped == 0
     assert all(value != value for value in (found.size, found.minimal, found.verified))
 

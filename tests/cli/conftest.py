@@ -1,25 +1,90 @@
+"""The command line as a user types it, on small datasets, with one trained network and its explainer."""
+
+from dataclasses import dataclass
+
 import pytest
 
-from rcexplainer.cli import fit_ as fitting
+from rcexplainer.cli import main, saved_network
+from rcexplainer.cli.fit_report import fit_saved
 from tests.benchmark.toys import save_toy, small
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command: `run("train", "--dataset", …)`."""
+
+    def finished(*arguments: str) -> Finished:
+        with pytest.raises(SystemExit) as exit_info:
+            main(list(arguments))
+        captured = capsys.readouterr()
+        return Finished(int(exit_info.value.code or 0), captured.out, captured.err)
+
+    return finished
+
+
+@pytest.fixture
+def refused(run):
+    """Check that a command line is a mistake: one line that says so, nothing on standard output, exit code 2."""
+
+    def check(arguments: list[str], message: str) -> None:
+        ended = run(*arguments)
+        assert (ended.code, ended.out) == (2, "")
+        assert ended.err.startswith("rcexplainer: ")
+        assert ended.err.count("\n") == 1
+        assert message in ended.err
+
+    return check
+
+
+@pytest.fixture(autouse=True)
+def one_thread(monkeypatch):
+    """A command that chooses its threads changes the process: here the choice is made already."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture(autouse=True)
 def small_sets(monkeypatch):
     """A hundred graphs instead of the real thing, for whatever opens a saved network."""
-    monkeypatch.setattr(fitting, "load", small)
+    monkeypatch.setattr(saved_network, "load", small)
 
 
 @pytest.fixture(scope="session")
 def gnn(tmp_path_factory):
+    """A network trained on a small ba-2motifs with seed 0."""
     return save_toy(tmp_path_factory.mktemp("gnn"), "ba-2motifs")
 
 
 @pytest.fixture(scope="session")
+def other_gnn(tmp_path_factory):
+    """A network trained with seed 1."""
+    return save_toy(tmp_path_factory.mktemp("other"), "ba-2motifs", seed=1)
+
+
+@pytest.fixture(scope="session")
 def explainer(gnn):
-    """Of that network, hardly trained."""
+    """An explainer of `gnn`, hardly trained."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fitting, "load", small)
+        patch.setattr(saved_network, "load", small)
         out = gnn.parent / "explainer.safetensors"
-        fitting.fit_saved("ba-2motifs", gnn, out, settings={"epochs": 2}, progress=False)
+        fit_saved("ba-2motifs", gnn, out, settings={"epochs": 2}, progress=False)
     return out
+
+
+@pytest.fixture
+def named(gnn, other_gnn, explainer, tmp_path):
+    """Put files in the places of the words GNN, OTHER, EXPLAINER, OUT and FOLDER of a command line."""
+    files = {"GNN": gnn, "OTHER": other_gnn, "EXPLAINER": explainer, "OUT": tmp_path / "out", "FOLDER": tmp_path}
+
+    def replaced(arguments: list[str]) -> list[str]:
+        return [str(files.get(word, word)) for word in arguments]
+
+    return replaced

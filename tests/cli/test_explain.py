@@ -1,140 +1,55 @@
-"""Explaining with a saved explainer: which graphs, what is said of them, and what happens to the bad ones."""
+"""`rcexplainer explain`."""
 
 import json
 
 import pytest
-import torch
 
-from rcexplainer.cli import fit_ as fitting
-from rcexplainer.cli.explain_ import edge_labels, explain_saved, parse_index
-from rcexplainer.errors import CheckpointError, RCExplainerError
-from rcexplainer.gnn import load_gnn
-from tests.benchmark.toys import save_toy, small
+EXPLAIN = ["explain", "--dataset", "ba-2motifs", "--model", "GNN", "--explainer", "EXPLAINER"]
 
 
-def test_all_graphs_of_the_test_part(gnn, explainer):
-    report = explain_saved("ba-2motifs", gnn, explainer, search="greedy")
-    data = small("ba-2motifs")
-    assert [one.index for one in report.explained] == list(range(10))
-    assert [one.position for one in report.explained] == data.split.test.tolist()
-    document = json.loads(json.dumps(report.to_json()))
-    for record, graph in zip(document["explanations"], data.subset("test"), strict=True):
-        assert record["label"] == data.class_names[int(graph.y)]
-        assert record["edges"] == graph.num_edges // 2
-        assert record["nodes"] == graph.num_nodes
-        assert sum(record["probabilities"].values()) == pytest.approx(1)
-        scores = [one["score"] for one in record["top"]]
-        assert scores == sorted(scores, reverse=True)
-        assert len(scores) == 10
-        found = record["counterfactual"]
-        assert (found["prediction"] != record["prediction"]) == found["flipped"]
-        edges = set(map(tuple, graph.edge_index.T.tolist()))
-        assert all((u, v) in edges for u, v in found["removed"])
-        assert found["names"] == [f"{u}–{v}" for u, v in found["removed"]]
-    row = report.rows()[0]
-    assert list(row) == ["index", "edges", "predicted", "highest_scores", "without", "then", "flipped", "minimal"]
-    assert "10 graphs of the test part of ba-2motifs" in report.caption()
+def test_a_table_of_chosen_graphs(run, named):
+    ended = run(*named(EXPLAIN), "--index", "0,5", "--index", "7", "--search", "greedy")
+    assert (ended.code, ended.err) == (0, "")
+    lines = ended.out.splitlines()
+    assert [line.split()[0] for line in lines[1:4]] == ["0", "5", "7"]
+    assert all(name in lines[0] for name in ("edges", "predicted", "without", "then", "flipped", "minimal"))
 
 
-def test_what_is_said_to_flip_does(gnn, explainer):
-    report = explain_saved("ba-2motifs", gnn, explainer, search="greedy")
-    model, data = load_gnn(gnn).model, small("ba-2motifs")
-    for record in report.to_json()["explanations"]:
-        graph = data[record["position"]]
-        gone = {pair for u, v in record["counterfactual"]["removed"] for pair in ((u, v), (v, u))}
-        kept = [tuple(pair) not in gone for pair in graph.edge_index.T.tolist()]
-        batch = torch.zeros(graph.num_nodes, dtype=torch.long)
-        after = model(graph.x, graph.edge_index[:, kept], batch, None).argmax(1)
-        assert data.class_names[int(after)] == record["counterfactual"]["prediction"]
+def test_one_json_document_printed_and_written(run, named, tmp_path):
+    kept = tmp_path / "kept" / "explanations.json"
+    options = ["--part", "val", "--predicted", "house", "--limit", "2", "--seed", "0", "--device", "cpu"]
+    ended = run(*named(EXPLAIN), *options, "--root", str(tmp_path), "--out", str(kept), "--json")
+    document = json.loads(ended.out)
+    assert ended.code == 0
+    assert document == json.loads(kept.read_text(encoding="utf-8"))
+    assert named([document["model"]]) == named(["GNN"])
+    assert [one["prediction"] for one in document["explanations"]] == ["house", "house"]
 
 
-def test_which_graphs(gnn, explainer):
-    def indices(**choice):
-        report = explain_saved("ba-2motifs", gnn, explainer, search="none", **choice)
-        return [one.index for one in report.explained]
-
-    assert indices(index=[7, 0, 5]) == [7, 0, 5]
-    assert indices(index=[7, 0, 5], limit=2) == [7, 0]
-    assert indices(part="val", limit=3) == [0, 1, 2]
-    assert len(indices(part="train")) == 80
-    cycles, houses = indices(predicted="cycle"), indices(predicted="1")
-    assert sorted(cycles + houses) == list(range(10))
-    assert indices(predicted="house", limit=1) == houses[:1]
-
-
-def test_scores_alone(gnn, explainer):
-    report = explain_saved("ba-2motifs", gnn, explainer, search="none", limit=1)
-    assert report.to_json()["explanations"][0]["counterfactual"] is None
-    assert list(report.rows()[0]) == ["index", "edges", "predicted", "highest_scores"]
-    assert report.caption() == "1 graph of the test part of ba-2motifs"
-
-
-def test_a_graph_that_cannot_be_explained_is_a_line_of_its_own(gnn, explainer, monkeypatch):
-    def broken(name, root, seed):
-        data = small(name, root, seed)
-        data.subset("test")[1].x[0, 0] = float("nan")
-        return data
-
-    monkeypatch.setattr(fitting, "load", broken)
-    report = explain_saved("ba-2motifs", gnn, explainer, limit=3, device="cpu")
-    rows = report.rows()
-    assert [("error" in row) for row in rows] == [False, True, False]
-    assert "NaN or infinite values in x" in rows[1]["error"]
-    document = report.to_json()
-    assert document["failed"] == 1
-    assert "NaN" in document["explanations"][1]["error"]
-    assert report.caption().endswith("; 1 could not be explained")
-    both = [explain_saved("ba-2motifs", gnn, explainer, predicted=name).to_json()["failed"] for name in ("0", "1")]
-    assert both == [1, 1]
-
-
-def test_molecules_have_atoms(tmp_path):
-    gnn = save_toy(tmp_path, "nitro")
-    fitting.fit_saved("nitro", gnn, tmp_path / "e", settings={"epochs": 2}, progress=False)
-    report = explain_saved("nitro", gnn, tmp_path / "e", search="greedy")
-    data = small("nitro")
-    record = report.to_json()["explanations"][0]
-    atoms = data[record["position"]].x.argmax(1).tolist()
-    for one in record["top"]:
-        names = [f"{data.node_names[atoms[node]]}{node}" for node in one["edge"]]
-        assert one["name"] == "–".join(names)
-    result = report.explained[0].result
-    numbered = edge_labels(result, torch.tensor([0]), [f"atom {kind}" for kind in range(len(data.node_names))])
-    u, v = result.units.pair[:, 0].tolist()
-    assert numbered == [f"atom {atoms[u]}:{u}–atom {atoms[v]}:{v}"]
+def test_scores_only(run, named, tmp_path):
+    kept = tmp_path / "explanations.json"
+    ended = run(*named(EXPLAIN), "--limit", "1", "--search", "none", "--out", str(kept))
+    assert "written to" in ended.out
+    assert json.loads(kept.read_text(encoding="utf-8"))["explanations"][0]["counterfactual"] is None
 
 
 @pytest.mark.parametrize(
-    ("choice", "message"),
+    ("arguments", "message"),
     [
-        ({"part": "all"}, "part must be one of train, val, test, got 'all'"),
-        ({"search": "best"}, "search must be none, prefix or greedy, got 'best'"),
-        ({"index": [0, 10]}, "the test part has 10 graphs: an index is from 0 to 9, got 10"),
-        ({"index": [-1]}, "the test part has 10 graphs: an index is from 0 to 9, got -1"),
-        ({"predicted": "tree"}, "unknown class 'tree'; known: cycle, house"),
-        ({"predicted": "2"}, "unknown class '2'; known: cycle, house"),
-        ({"index": [], "predicted": "0"}, "there is nothing to explain"),
+        ([*EXPLAIN[:-1], "nowhere.safetensors"], "there is no file nowhere.safetensors"),
+        ([*EXPLAIN[:-1], "FOLDER"], "is a folder, not a file: name a file that `rcexplainer fit --out FILE` wrote"),
+        ([*EXPLAIN[:-1], "GNN"], "holds no fitted explainer: its format is 'rcexplainer-gnn'"),
+        ([*EXPLAIN[:4], "OTHER", *EXPLAIN[5:]], "was fitted for another GNN"),
+        ([*EXPLAIN, "--part", "all"], "part must be one of train, val, test, got 'all'"),
+        ([*EXPLAIN, "--index", "10"], "the test part has 10 graphs: an index is from 0 to 9, got 10"),
+        ([*EXPLAIN, "--index", "first"], "--index takes whole numbers, such as 0 or 0,5,7, got 'first'"),
+        ([*EXPLAIN, "--limit", "0"], "--limit"),
+        ([*EXPLAIN, "--predicted", "tree"], "unknown class 'tree'; known: cycle, house"),
+        ([*EXPLAIN, "--search", "best"], "search must be none, prefix or greedy, got 'best'"),
+        ([*EXPLAIN, "--out", "FOLDER"], "is a folder, not a file"),
+        ([*EXPLAIN, "--device", "gpu"], "device 'gpu'"),
+        (["explain", "--dataset", "tree-cycles", *EXPLAIN[3:]], "tree-cycles is for node prediction, this command is"),
     ],
 )
-def test_mistakes(gnn, explainer, choice, message):
-    with pytest.raises(RCExplainerError) as caught:
-        explain_saved("ba-2motifs", gnn, explainer, **choice)
-    assert message in str(caught.value)
-
-
-def test_no_graph_predicted_so(gnn, explainer):
-    houses = [one.index for one in explain_saved("ba-2motifs", gnn, explainer, predicted="house").explained]
-    with pytest.raises(RCExplainerError, match=r"none of \d+ graphs of the test part is predicted as cycle"):
-        explain_saved("ba-2motifs", gnn, explainer, index=houses, predicted="cycle")
-
-
-def test_another_network_is_refused(explainer, tmp_path):
-    other = save_toy(tmp_path, "ba-2motifs", seed=1)
-    with pytest.raises(CheckpointError, match="was fitted for another GNN"):
-        explain_saved("ba-2motifs", other, explainer)
-
-
-def test_places_can_be_given_in_any_way():
-    assert parse_index(["0,5", "7 8", "2"]) == [0, 5, 7, 8, 2]
-    with pytest.raises(RCExplainerError, match="--index takes whole numbers, such as 0 or 0,5,7, got 'one'"):
-        parse_index(["one"])
+def test_mistakes(refused, named, arguments, message):
+    refused(named(arguments), message)

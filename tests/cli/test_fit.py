@@ -1,106 +1,67 @@
-"""Fitting to a saved network: on its own split, with settings as they are typed."""
+"""`rcexplainer fit`, and the way from `train` to `explain`."""
 
 import json
-import math
-from dataclasses import replace
 
 import pytest
 
-import rcexplainer as rc
-from rcexplainer.cli import fit_ as fitting
-from rcexplainer.cli.fit_ import fit_saved, open_gnn, parse_settings
-from rcexplainer.errors import CheckpointError, RCExplainerError
-from rcexplainer.gnn import load_gnn, save_gnn
-from tests.benchmark.toys import save_toy, small
+from rcexplainer.benchmark import accuracy
+from tests.benchmark.toys import small
+
+FIT = ["fit", "--dataset", "ba-2motifs", "--model", "GNN", "--out", "OUT"]
 
 
-def test_an_explainer_is_fitted_and_kept(gnn, tmp_path):
-    out = tmp_path / "new" / "explainer.safetensors"
-    report = fit_saved(
-        "ba-2motifs",
-        gnn,
-        out,
-        settings={"epochs": 2},
-        checkpoint=tmp_path / "fit.safetensors",
-        device="cpu",
-        progress=False,
-    )
-    assert (report.graphs, report.validation, report.epochs, report.seed) == (80, 10, 2, 0)
-    assert report.row()["regions"] == len(report.regions) == 2
-    assert sum(region["covered"] for region in report.regions) == 80
-    assert {region["class"] for region in report.regions} == {"cycle", "house"}
-    assert math.isfinite(report.validation_loss)
-    assert "boundaries" in report.caption()
-    assert str(out) in report.caption()
-    document = json.loads(json.dumps(report.to_json()))
-    assert document["settings"]["epochs"] == 2
-    assert (tmp_path / "fit.safetensors").exists()
-    fitted = rc.load(out, load_gnn(gnn).model)
-    assert fitted.class_names == ("cycle", "house")
+def test_train_fit_explain(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(accuracy, "load", small)
+    data = ["--dataset", "ba-2motifs"]
+    train = [*data, "--epochs", "40", "--lr", "0.01", "--out", str(tmp_path), "--quiet"]
+    assert run("train", *train).code == 0
+    gnn, explainer = tmp_path / "ba-2motifs-paper-0.safetensors", tmp_path / "explainer.safetensors"
+    fitted = run("fit", *data, "--model", str(gnn), "--out", str(explainer), "--set", "epochs=2", "--quiet")
+    assert (fitted.code, fitted.err) == (0, "")
+    assert fitted.out.split()[:7] == ["graphs", "validation", "regions", "epochs", "seconds", "validation", "loss"]
+    assert "intruders" in fitted.out
+    assert explainer.name in fitted.out
+    explained = run("explain", *data, "--model", str(gnn), "--explainer", str(explainer), "--limit", "2")
+    assert (explained.code, explained.err) == (0, "")
+    assert "2 graphs of the test part of ba-2motifs" in explained.out
 
 
-@pytest.mark.parametrize("preset", ["paper", "released"])
-def test_every_preset(gnn, tmp_path, preset, caplog):
-    report = fit_saved(
-        "ba-2motifs", gnn, tmp_path / "e", preset=preset, settings={"epochs": 1, "patience": 1}, progress=False
-    )
-    assert report.preset == preset
-    assert report.settings["weight_regions"] == 15
-
-
-def test_the_split_is_the_one_the_network_was_trained_on(tmp_path):
-    path = save_toy(tmp_path, "ba-2motifs", seed=3)
-    opened = open_gnn("ba-2motifs", path)
-    assert opened.seed == 3
-    assert opened.data.split.test.tolist() == small("ba-2motifs", seed=3).split.test.tolist()
-    assert open_gnn("ba-2motifs", path, 3).seed == 3
-    with pytest.raises(CheckpointError, match="was trained with seed 3: --seed 0 would give it another split"):
-        open_gnn("ba-2motifs", path, 0)
-
-
-def test_a_network_of_which_nothing_is_written_down(gnn, tmp_path):
-    model = load_gnn(gnn).model
-    path = save_gnn(tmp_path / "gnn", model)
-    assert open_gnn("ba-2motifs", path).seed == 0
-    assert open_gnn("ba-2motifs", path, 5).seed == 5
-    with pytest.raises(CheckpointError, match=r"trained on other data: it has 10 node features, nitro has \d+"):
-        open_gnn("nitro", path)
-
-
-def test_other_data_are_refused(gnn, tmp_path):
-    with pytest.raises(CheckpointError, match="was trained on ba-2motifs, not on nitro"):
-        open_gnn("nitro", gnn)
-    with pytest.raises(RCExplainerError, match="tree-cycles is of nodes: this command is for graphs"):
-        open_gnn("tree-cycles", gnn)
-
-
-def test_a_file_is_the_same_from_any_folder(gnn, tmp_path, monkeypatch):
-    path = save_gnn(tmp_path / "gnn", load_gnn(gnn).model, {"dataset": "csv:data/mine.csv"})
-    monkeypatch.setattr(fitting, "load", lambda name, root, seed: replace(small("ba-2motifs"), name=name))
-    assert open_gnn("csv:/home/me/data/mine.csv", path).data.name == "csv:/home/me/data/mine.csv"
-    with pytest.raises(CheckpointError, match=r"was trained on csv:data/mine.csv, not on csv:yours.csv"):
-        open_gnn("csv:yours.csv", path)
-
-
-def test_settings_are_read_as_their_fields_types():
-    texts = ["epochs=20", "lr=1e-2", "scaled=no", "gate = concrete", "weight_same=1"]
-    expected = {"epochs": 20, "lr": 0.01, "scaled": False, "gate": "concrete", "weight_same": 1.0}
-    assert parse_settings(texts) == expected
-    assert isinstance(parse_settings(["weight_same=1"])["weight_same"], float)
-    assert parse_settings(["epochs=1", "epochs=2"]) == {"epochs": 2}
+def test_one_json_document(run, gnn, tmp_path):
+    options = ["--preset", "released", "--set", "epochs=1", "--set", "scaled=yes", "--seed", "0", "--device", "cpu"]
+    files = ["--model", str(gnn), "--out", str(tmp_path / "e"), "--checkpoint", str(tmp_path / "c")]
+    ended = run("fit", "--dataset", "ba-2motifs", *files, *options, "--root", str(tmp_path), "--json")
+    report = json.loads(ended.out)
+    assert ended.code == 0
+    assert "epoch" in ended.err
+    assert (report["preset"], report["epochs"], report["settings"]["scaled"]) == ("released", 1, True)
+    assert (report["model"], report["explainer"]) == (str(gnn), str(tmp_path / "e"))
+    assert report["regions"][0].keys() == {"class", "boundaries", "covered", "intruders"}
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("arguments", "message"),
     [
-        ("epochs", "--set takes name=value, such as epochs=20, got 'epochs'"),
-        ("=3", "--set takes name=value, such as epochs=20, got '=3'"),
-        ("epochs=2.5", "epochs must be a whole number, got '2.5'"),
-        ("lr=fast", "lr must be a number, got 'fast'"),
-        ("scaled=perhaps", "scaled must be true or false, got 'perhaps'"),
+        (FIT[:3], "Missing option '--model'"),
+        ([*FIT[:4], "nowhere.safetensors"], "there is no file nowhere.safetensors"),
+        ([*FIT[:4], "FOLDER"], "is a folder, not a file: name a file that `rcexplainer train --out DIR` wrote"),
+        ([*FIT[:4], __file__], "cannot be read as safetensors"),
+        ([*FIT[:4], "EXPLAINER"], "is no rcexplainer-gnn file: its format is 'rcexplainer-explainer'"),
+        ([*FIT, "--preset", "best"], "unknown preset 'best'; known: default, paper, released"),
+        ([*FIT, "--set", "epoch=3"], "unknown setting 'epoch'; did you mean epochs?"),
+        ([*FIT, "--set", "epochs=many"], "epochs must be a whole number, got 'many'"),
+        ([*FIT, "--set", "epochs=0"], "epochs must be a whole number ≥ 1, got 0"),
+        ([*FIT, "--set", "gate=open"], "gate must be one of sigmoid, concrete, budget, got 'open'"),
+        ([*FIT, "--set", "epochs"], "--set takes name=value, such as epochs=20, got 'epochs'"),
+        ([*FIT, "--seed", "1"], "was trained with seed 0: --seed 1 would give another split"),
+        ([*FIT, "--device", "gpu"], "device 'gpu'"),
+        ([*FIT[:-1], "FOLDER"], "is a folder, not a file"),
+        ([*FIT, "--checkpoint", "FOLDER"], "is a folder, not a file"),
+        (["fit", "--dataset", "nitro", *FIT[3:]], "was trained on ba-2motifs, not on nitro"),
+        (
+            ["fit", "--dataset", "tree-cycles", *FIT[3:]],
+            "tree-cycles is for node prediction, this command",
+        ),
     ],
 )
-def test_settings_that_cannot_be_read(text, message):
-    with pytest.raises(RCExplainerError) as caught:
-        parse_settings([text])
-    assert str(caught.value) == message
+def test_mistakes(refused, named, arguments, message):
+    refused(named(arguments), message)

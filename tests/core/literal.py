@@ -22,36 +22,36 @@ def in_cell(sides: Sides, cell: dict[int, bool]) -> set[int]:
     return {i for i, side in enumerate(sides) if all(side[row] == inside for row, inside in cell.items())}
 
 
-def fullest_cell(members: Sides, rows: list[int], weights: list[float]) -> dict[int, bool]:
+def fullest_cell(members: Sides, rows: list[int]) -> dict[int, bool]:
     """r(P, c): of all cells of these rows the one with the most members (a tie: the first member's)."""
     best: dict[int, bool] = {}
-    most = -1.0
+    most = -1
     for member in members:
         cell = {row: member[row] for row in rows}
-        g = sum(weights[i] for i in in_cell(members, cell))
+        g = len(in_cell(members, cell))
         if g > most:
             best, most = cell, g
     return best
 
 
-def tolerance(members: Sides, intruders: Sides, weights: list[float]) -> int:
+def tolerance(members: Sides, intruders: Sides) -> int:
     """δ = h(H̃, c)."""
-    return len(in_cell(intruders, fullest_cell(members, list(range(len(members[0]))), weights)))
+    return len(in_cell(intruders, fullest_cell(members, list(range(len(members[0]))))))
 
 
-def greedy(members: Sides, intruders: Sides, epsilon: float, weights: list[float]) -> dict[int, bool]:
+def greedy(members: Sides, intruders: Sides, epsilon: float) -> dict[int, bool]:
     """Eq. 5: the rows in the order of choice, each with the side that is inside."""
-    delta = tolerance(members, intruders, weights)
-    cell = _greedy(members, intruders, epsilon, weights, delta, None)
+    delta = tolerance(members, intruders)
+    cell = _greedy(members, intruders, epsilon, delta, None)
     if len(in_cell(intruders, cell)) > delta:
-        fullest = fullest_cell(members, list(range(len(members[0]))), weights)
-        cell = _greedy(members, intruders, epsilon, weights, delta, fullest)
+        fullest = fullest_cell(members, list(range(len(members[0]))))
+        cell = _greedy(members, intruders, epsilon, delta, fullest)
     return cell
 
 
-def _greedy(members, intruders, epsilon, weights, delta, turned) -> dict[int, bool]:
-    def g(cell: dict[int, bool]) -> float:
-        return sum(weights[i] for i in in_cell(members, cell))
+def _greedy(members, intruders, epsilon, delta, turned) -> dict[int, bool]:
+    def g(cell: dict[int, bool]) -> int:
+        return len(in_cell(members, cell))
 
     def h(cell: dict[int, bool]) -> int:
         return len(in_cell(intruders, cell))
@@ -82,12 +82,11 @@ def without_redundant(members: Sides, intruders: Sides, cell: dict[int, bool]) -
 
 def optimum(members: Sides, intruders: Sides) -> int:
     """max g(P, c) s.t. h(P, c) ≤ δ over all subsets P of the candidates (Eq. 4)."""
-    weights = [1.0] * len(members)
-    delta = tolerance(members, intruders, weights)
+    delta = tolerance(members, intruders)
     best = 0
     for size in range(len(members[0]) + 1):
         for rows in combinations(range(len(members[0])), size):
-            cell = fullest_cell(members, list(rows), weights)
+            cell = fullest_cell(members, list(rows))
             if len(in_cell(intruders, cell)) <= delta:
                 best = max(best, len(in_cell(members, cell)))
     return best

@@ -207,7 +207,7 @@ def test_segments_that_fail_are_left_out_and_counted(caplog: pytest.LogCaptureFi
     starts, ends = torch.tensor([[1.0, 0.0], [1.0, 1.0]]), torch.tensor([[-1.0, 0.3], [2.0, 2.0]])
     with caplog.at_level(logging.WARNING):
         assert len(on_segments(jump, starts, ends)) == 0
-    assert "no boundary on 2 of 2 segments: 1 do not join two classes, 1 did not reach it in 40 steps" in caplog.text
+    assert "no boundary on 2 of 2 segments: 1 do not join two classes, 1 did not converge in 40 steps" in caplog.text
 
 
 def test_a_smooth_head_is_said_once(caplog: pytest.LogCaptureFixture) -> None:

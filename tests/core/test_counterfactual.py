@@ -28,10 +28,10 @@ class Rule:
 
 def ask(size: int, value, search=prefix_search, *, allowed=None, **settings) -> tuple[Removed, bool, bool]:
     """Search in one instance whose ranking is 0, 1, 2, …: (removed, flipped, minimal)."""
-    question = FlipQuery(torch.tensor([0, size]), Rule(size, value), torch.tensor([0]), **settings)
+    query = FlipQuery(torch.tensor([0, size]), Rule(size, value), torch.tensor([0]), **settings)
     usable = torch.ones(size, dtype=torch.bool) if allowed is None else torch.tensor(allowed)
-    found = search(question, torch.linspace(1, 0, size), usable)
-    final = verify(question, found)
+    found = search(query, torch.linspace(1, 0, size), usable)
+    final = verify(query, found)
     assert torch.equal(final.flipped, found.flipped)
     return removed_set(found.removed), bool(final.flipped[0]), bool(final.minimal[0])
 
@@ -114,11 +114,11 @@ def test_greedy_takes_a_copy_that_flips_before_one_that_drops_more() -> None:
             rows.append([0.40, 0.45, 0.15] if 3 in case else [0.36, 0.32, 0.32] if 2 in case else [0.8, 0.1, 0.1])
         return torch.tensor(rows).log()
 
-    question = FlipQuery(torch.tensor([0, 4]), log_probs, torch.tensor([0]))
-    found = greedy_search(question, torch.tensor([0.9, 0.1, 0.1, 0.1]), torch.ones(4, dtype=torch.bool))
+    query = FlipQuery(torch.tensor([0, 4]), log_probs, torch.tensor([0]))
+    found = greedy_search(query, torch.tensor([0.9, 0.1, 0.1, 0.1]), torch.ones(4, dtype=torch.bool))
     assert removed_set(found.removed) == {3}
     assert found.flipped.item()
-    assert verify(question, found).minimal.item()
+    assert verify(query, found).minimal.item()
 
 
 def test_among_copies_that_flip_the_largest_drop_decides() -> None:
@@ -147,11 +147,11 @@ def test_towards_a_target_class() -> None:
 
     everything = torch.ones(6, dtype=torch.bool)
     for target, expected in ((None, {0}), (1, {0}), (2, {0, 1})):
-        question = FlipQuery(torch.tensor([0, 6]), log_probs, torch.tensor([0]), target=target)
+        query = FlipQuery(torch.tensor([0, 6]), log_probs, torch.tensor([0]), target=target)
         for search in (prefix_search, greedy_search):
-            found = search(question, torch.linspace(1, 0, 6), everything)
+            found = search(query, torch.linspace(1, 0, 6), everything)
             assert removed_set(found.removed) == expected
-            assert (found.flipped.item(), verify(question, found).minimal.item()) == (True, True)
+            assert (found.flipped.item(), verify(query, found).minimal.item()) == (True, True)
 
 
 def test_the_target_may_be_what_is_predicted_already() -> None:
@@ -162,9 +162,9 @@ def test_the_target_may_be_what_is_predicted_already() -> None:
 def test_instances_without_units_have_an_empty_answer(search) -> None:
     ptr = torch.tensor([0, 0, 2, 2])
     two_ways = SetFunctions([0, 2, 0], seed=0, width=2)
-    question = FlipQuery(ptr, two_ways, torch.tensor([0, 1, 0]))
-    found = search(question, torch.tensor([0.5, 0.4]), torch.ones(2, dtype=torch.bool))
-    minimal = verify(question, found).minimal
+    query = FlipQuery(ptr, two_ways, torch.tensor([0, 1, 0]))
+    found = search(query, torch.tensor([0.5, 0.4]), torch.ones(2, dtype=torch.bool))
+    minimal = verify(query, found).minimal
     assert found.flipped[[0, 2]].tolist() == minimal[[0, 2]].tolist() == [False, False]
     alone = FlipQuery(ptr[:2], SetFunctions([0], seed=0, width=2), torch.tensor([0]))
     found = search(alone, torch.empty(0), torch.empty(0, dtype=torch.bool))
@@ -181,8 +181,8 @@ def test_a_model_that_returns_nan_without_some_edges_is_not_flipped(search, sour
         p = 0.9 - 0.1 * len(removed)
         return float("nan") if removed == {0} else p if source == 0 else 1 - p
 
-    question = FlipQuery(torch.tensor([0, 4]), Rule(4, value), torch.tensor([source]))
-    found = search(question, torch.linspace(1, 0, 4), torch.ones(4, dtype=torch.bool))
+    query = FlipQuery(torch.tensor([0, 4]), Rule(4, value), torch.tensor([source]))
+    found = search(query, torch.linspace(1, 0, 4), torch.ones(4, dtype=torch.bool))
     assert not found.flipped.item()
     assert removed_set(found.removed) == {0, 1}
 
@@ -249,7 +249,7 @@ def cases(draw) -> tuple[SetFunctions, FlipQuery, list[float], list[bool]]:
         v / (1 if model.levels < 9 else 512) + (c == 0) * tilt + c / 16 for c, v in enumerate(plain(i, s))
     ]
     source = [max(range(classes), key=lambda c: model.at(i, ALL)[c]) for i in range(len(sizes))]
-    question = FlipQuery(
+    query = FlipQuery(
         model.ptr,
         model,
         torch.tensor(source),
@@ -258,25 +258,25 @@ def cases(draw) -> tuple[SetFunctions, FlipQuery, list[float], list[bool]]:
     )
     scores = draw(st.lists(st.sampled_from([0.1, 0.25, 0.5, 0.9]), min_size=sum(sizes), max_size=sum(sizes)))
     allowed = draw(st.lists(st.booleans() | st.just(True), min_size=sum(sizes), max_size=sum(sizes)))
-    return model, question, scores, allowed
+    return model, query, scores, allowed
 
 
 def parts(case) -> list[tuple]:
     """For each instance: the model as a function of a set, the ranking of its allowed units, how many may go."""
-    model, question, scores, allowed = case
+    model, query, scores, allowed = case
     found = []
-    for instance, source in enumerate(question.source.tolist()):
+    for instance, source in enumerate(query.source.tolist()):
         units = model.units(instance)
         ranking = sorted((u for u in units if allowed[u]), key=lambda u: (-scores[u], u))
         row = lambda removed, instance=instance: model.at(instance, frozenset(removed))  # noqa: E731
-        most = min(max(1, int(len(units) * question.max_share)), len(units))
+        most = min(max(1, int(len(units) * query.max_share)), len(units))
         found.append((row, ranking, most, source))
     return found
 
 
 def check(case, found: Removal, expected: list[tuple[set[int], bool]]) -> None:
-    model, question, *_ = case
-    final = verify(question, found)
+    model, query, *_ = case
+    final = verify(query, found)
     assert found.removed.shape == (int(model.ptr[-1]),)
     for instance, (removed, flipped) in enumerate(expected):
         units = model.units(instance)
@@ -288,73 +288,71 @@ def check(case, found: Removal, expected: list[tuple[set[int], bool]]) -> None:
 @given(cases())
 @settings(max_examples=200, deadline=None)
 def test_prefix_search_is_the_literal_one(case) -> None:
-    _, question, scores, allowed = case
+    _, query, scores, allowed = case
     expected = []
     for row, ranking, most, source in parts(case):
-        state, flipped = literal_prefix(row, ranking, most, source, question.target)
-        expected.append((literal_prune(row, state, scores, source, question.target) if flipped else state, flipped))
-    check(case, prefix_search(question, torch.tensor(scores), torch.tensor(allowed, dtype=torch.bool)), expected)
+        state, flipped = literal_prefix(row, ranking, most, source, query.target)
+        expected.append((literal_prune(row, state, scores, source, query.target) if flipped else state, flipped))
+    check(case, prefix_search(query, torch.tensor(scores), torch.tensor(allowed, dtype=torch.bool)), expected)
 
 
 @given(cases())
 @settings(max_examples=200, deadline=None)
 def test_greedy_search_is_the_literal_one(case) -> None:
-    _, question, scores, allowed = case
+    _, query, scores, allowed = case
     expected = []
     for row, ranking, most, source in parts(case):
-        state, flipped = literal_prefix(row, ranking, most, source, question.target)
+        state, flipped = literal_prefix(row, ranking, most, source, query.target)
         if not flipped:
-            state, flipped = literal_greedy_on(row, state, ranking, most, source, question.target)
-        state = literal_prune(row, state, scores, source, question.target) if flipped else state
+            state, flipped = literal_greedy_on(row, state, ranking, most, source, query.target)
+        state = literal_prune(row, state, scores, source, query.target) if flipped else state
         # Greedy deletion from the start may flip where that did not, or need fewer.
-        other, flips = literal_greedy_on(
-            row, set(), ranking, len(state) - 1 if flipped else most, source, question.target
-        )
+        other, flips = literal_greedy_on(row, set(), ranking, len(state) - 1 if flipped else most, source, query.target)
         if flips:
-            other = literal_prune(row, other, scores, source, question.target)
+            other = literal_prune(row, other, scores, source, query.target)
             state, flipped = (other, True) if not flipped or len(other) < len(state) else (state, flipped)
         expected.append((state, flipped))
-    check(case, greedy_search(question, torch.tensor(scores), torch.tensor(allowed, dtype=torch.bool)), expected)
+    check(case, greedy_search(query, torch.tensor(scores), torch.tensor(allowed, dtype=torch.bool)), expected)
 
 
 @given(cases())
 @settings(max_examples=200, deadline=None)
 def test_what_is_claimed_was_asked(case) -> None:
     """Flipped and minimal by brute force; and the very copy that is claimed to flip was given to the model."""
-    model, question, scores, allowed = case
+    model, query, scores, allowed = case
     for search in (prefix_search, greedy_search):
         model.asked.clear()
-        found = search(question, torch.tensor(scores), torch.tensor(allowed, dtype=torch.bool))
+        found = search(query, torch.tensor(scores), torch.tensor(allowed, dtype=torch.bool))
         asked = set(model.asked)
-        final = verify(question, found)
+        final = verify(query, found)
         for instance, (row, ranking, most, source) in enumerate(parts(case)):
             removed = removed_set(found.removed) & set(model.units(instance))
             assert len(removed) <= most
             assert removed <= set(ranking)
             if found.flipped[instance]:
                 assert (instance, removed) in asked
-                assert is_flip(row(removed), source, question.target)
+                assert is_flip(row(removed), source, query.target)
             if final.minimal[instance]:
                 assert final.flipped[instance]
-                assert not any(is_flip(row(removed - {unit}), source, question.target) for unit in removed)
+                assert not any(is_flip(row(removed - {unit}), source, query.target) for unit in removed)
 
 
 @given(cases())
 @settings(max_examples=100, deadline=None)
 def test_prune_leaves_alone_what_is_not_flipped(case) -> None:
-    model, question, scores, allowed = case
+    model, query, scores, allowed = case
     state = torch.tensor(allowed, dtype=torch.bool)
-    owner = torch.arange(len(question.source)).repeat_interleave(question.ptr.diff())
-    found = prune(question, torch.tensor(scores), state, torch.zeros(len(question.source), dtype=torch.bool))
+    owner = torch.arange(len(query.source)).repeat_interleave(query.ptr.diff())
+    found = prune(query, torch.tensor(scores), state, torch.zeros(len(query.source), dtype=torch.bool))
     assert torch.equal(found.removed, state)
-    assert not verify(question, found).minimal.any()
+    assert not verify(query, found).minimal.any()
     flipped = torch.tensor(
         [
-            is_flip(row(set(removed_set(state)) & set(model.units(i))), source, question.target)
+            is_flip(row(set(removed_set(state)) & set(model.units(i))), source, query.target)
             for i, (row, _, _, source) in enumerate(parts(case))
         ]
     )
-    found = prune(question, torch.tensor(scores), state, flipped)
+    found = prune(query, torch.tensor(scores), state, flipped)
     assert not (found.removed & ~state).any()
     assert torch.equal(found.removed[~flipped[owner]], state[~flipped[owner]])
 
@@ -371,12 +369,12 @@ def test_prefixes_of_a_large_instance_are_tried_in_pieces(monkeypatch) -> None:
 
     ptr = torch.tensor([0, 30, 40])
     scores = torch.rand(40, generator=torch.Generator().manual_seed(0))
-    question = FlipQuery(ptr, log_probs, torch.tensor([0, 0]))
-    whole = prefix_search(question, scores, torch.ones(40, dtype=torch.bool))
+    query = FlipQuery(ptr, log_probs, torch.tensor([0, 0]))
+    whole = prefix_search(query, scores, torch.ones(40, dtype=torch.bool))
     largest = max(seen)
     seen.clear()
-    monkeypatch.setattr(counterfactual, "CELLS", 64)
-    pieces = prefix_search(question, scores, torch.ones(40, dtype=torch.bool))
+    monkeypatch.setattr(counterfactual, "PREFIX_UNITS", 64)
+    pieces = prefix_search(query, scores, torch.ones(40, dtype=torch.bool))
     assert torch.equal(whole.removed, pieces.removed)
     assert whole.flipped.tolist() == [True, True]
     assert max(seen[:4]) < 64 + 30  # a piece, and one prefix more
@@ -394,14 +392,14 @@ def test_the_last_word_is_not_the_searchs() -> None:
         return torch.stack([p, 1 - p], 1).log()
 
     found = Removal(torch.tensor([True, False]), torch.tensor([True]))
-    question = FlipQuery(torch.tensor([0, 2]), log_probs, torch.tensor([0]))
-    assert question.flips(log_probs(torch.tensor([0]), found.removed), torch.tensor([0])).item()
-    final = verify(question, found)
+    query = FlipQuery(torch.tensor([0, 2]), log_probs, torch.tensor([0]))
+    assert query.flips(log_probs(torch.tensor([0]), found.removed), torch.tensor([0])).item()
+    final = verify(query, found)
     assert (final.flipped.tolist(), final.minimal.tolist()) == ([False], [False])
 
 
 def test_a_unit_that_can_be_put_back_is_seen() -> None:
-    question = FlipQuery(torch.tensor([0, 3]), Rule(3, lambda removed: 0.2 if 1 in removed else 0.8), torch.tensor([0]))
+    query = FlipQuery(torch.tensor([0, 3]), Rule(3, lambda removed: 0.2 if 1 in removed else 0.8), torch.tensor([0]))
     for removed, minimal in (([True, True, False], False), ([False, True, False], True)):
-        final = verify(question, Removal(torch.tensor(removed), torch.tensor([True])))
+        final = verify(query, Removal(torch.tensor(removed), torch.tensor([True])))
         assert (final.flipped.tolist(), final.minimal.tolist()) == ([True], [minimal])

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from torch import Tensor, nn
 
 from rcexplainer.core.boundaries import LinearBoundaries, at_samples, enumerate_affine
-from rcexplainer.core.cover import EPSILON, greedy_cover, peel
+from rcexplainer.core.cover import COVER_EPSILON, Cover, peel
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.sampling import sample_boundaries
 from rcexplainer.errors import RCExplainerError
@@ -28,17 +28,26 @@ def sides(draw, max_members: int = 12, max_intruders: int = 12, max_rows: int = 
     return values[:g] > 0, values[g:] > 0
 
 
-@given(sides(), st.sampled_from([1e-3, 0.5, 2.0]), st.booleans())
+def first_cover(members: Tensor, intruders: Tensor, epsilon: float = COVER_EPSILON) -> Cover:
+    """The first region alone."""
+    return next(peel(members, intruders, epsilon))
+
+
+def inside(cover: Cover, sides: Tensor) -> Tensor:
+    """[n] which instances lie in the cell of the chosen rows."""
+    return (sides[:, cover.rows] == cover.sides).all(1)
+
+
+@given(sides(), st.sampled_from([1e-3, 0.5, 2.0]))
 @settings(max_examples=300, deadline=None)
-def test_the_greedy_cover_is_the_literal_one(case: tuple[Tensor, Tensor], epsilon: float, weighted: bool) -> None:
+def test_the_greedy_cover_is_the_literal_one(case: tuple[Tensor, Tensor], epsilon: float) -> None:
     members, intruders = case
-    weights = torch.arange(len(members)) % 4 / 4 + 0.25 if weighted else torch.ones(len(members))
-    cover = greedy_cover(members, intruders, epsilon, weights if weighted else None)
+    cover = first_cover(members, intruders, epsilon)
     plain = members.tolist(), intruders.tolist()
-    chosen = literal.greedy(*plain, epsilon, weights.tolist())
-    assert cover.tolerance == literal.tolerance(*plain, weights.tolist())
-    assert set(cover.covered.nonzero().flatten().tolist()) == literal.in_cell(plain[0], chosen)
-    assert set(cover.intruding.nonzero().flatten().tolist()) == literal.in_cell(plain[1], chosen)
+    chosen = literal.greedy(*plain, epsilon)
+    assert cover.index.tolist() == sorted(literal.in_cell(plain[0], chosen))
+    assert set(inside(cover, intruders).nonzero().flatten().tolist()) == literal.in_cell(plain[1], chosen)
+    assert cover.intruders == len(literal.in_cell(plain[1], chosen)) <= literal.tolerance(*plain)
     needed = literal.without_redundant(*plain, chosen)
     assert list(zip(cover.rows.tolist(), cover.sides.tolist(), strict=True)) == list(needed.items())
 
@@ -50,26 +59,23 @@ def test_what_holds_of_every_cover(case: tuple[Tensor, Tensor]) -> None:
     done = torch.zeros(len(members), dtype=torch.bool)
     for cover in peel(members, intruders):
         remaining = members[~done]
-        inside = (members[:, cover.rows] == cover.sides).all(1)
-        assert torch.equal(cover.covered, inside & ~done)
-        assert torch.equal(cover.intruding, (intruders[:, cover.rows] == cover.sides).all(1))
-        assert cover.intruders == cover.intruding.sum() <= cover.tolerance
-        assert cover.tolerance == literal.tolerance(remaining.tolist(), intruders.tolist(), [1.0] * len(remaining))
-        assert cover.covered.any()
-        done |= cover.covered
+        assert torch.equal(cover.index, (inside(cover, members) & ~done).nonzero().flatten())
+        assert cover.intruders == inside(cover, intruders).sum()
+        assert cover.intruders <= literal.tolerance(remaining.tolist(), intruders.tolist())
+        assert len(cover.index)
+        done[cover.index] = True
     assert done.all()
 
 
-@given(sides(max_members=25, max_intruders=25, max_rows=8), st.booleans())
+@given(sides(max_members=25, max_intruders=25, max_rows=8))
 @settings(max_examples=100, deadline=None)
-def test_peeling_is_the_literal_cover_of_whoever_remains(case: tuple[Tensor, Tensor], weighted: bool) -> None:
+def test_peeling_is_the_literal_cover_of_whoever_remains(case: tuple[Tensor, Tensor]) -> None:
     members, intruders = case
-    weights = torch.arange(len(members)) % 4 / 4 + 0.25 if weighted else torch.ones(len(members))
     left = torch.arange(len(members))
-    for cover in peel(members, intruders, weights=weights if weighted else None):
+    for cover in peel(members, intruders):
         plain = members[left].tolist(), intruders.tolist()
-        chosen = literal.greedy(*plain, EPSILON, weights[left].tolist())
-        assert cover.covered.nonzero().flatten().tolist() == left[sorted(literal.in_cell(plain[0], chosen))].tolist()
+        chosen = literal.greedy(*plain, COVER_EPSILON)
+        assert cover.index.tolist() == left[sorted(literal.in_cell(plain[0], chosen))].tolist()
         needed = literal.without_redundant(*plain, chosen)
         assert list(zip(cover.rows.tolist(), cover.sides.tolist(), strict=True)) == list(needed.items())
         left = left[~torch.isin(left, cover.index)]
@@ -82,8 +88,8 @@ def test_more_candidates_than_an_integer_has_bits(rows: int) -> None:
         8, rows, generator=torch.Generator().manual_seed(0)
     )
     members, intruders = values[:30] > 0, values[30:] > 0
-    cover, plain = greedy_cover(members, intruders), (members.tolist(), intruders.tolist())
-    chosen = literal.greedy(*plain, EPSILON, [1.0] * 30)
+    cover, plain = first_cover(members, intruders), (members.tolist(), intruders.tolist())
+    chosen = literal.greedy(*plain, COVER_EPSILON)
     needed = literal.without_redundant(*plain, chosen)
     assert len(needed) > 1
     assert list(zip(cover.rows.tolist(), cover.sides.tolist(), strict=True)) == list(needed.items())
@@ -98,7 +104,7 @@ def test_how_far_the_greedy_cover_is_from_the_optimum(capsys: pytest.CaptureFixt
         values = x @ torch.randn(2, 7, generator=generator) + 0.7 * torch.randn(7, generator=generator)
         members, intruders = values[:20] > 0, values[20:] > 0
         best = literal.optimum(members.tolist(), intruders.tolist())
-        shares.append(int(greedy_cover(members, intruders).covered.sum()) / best)
+        shares.append(len(first_cover(members, intruders).index) / best)
     mean = sum(shares) / len(shares)
     with capsys.disabled():
         exact = sum(share == 1 for share in shares)
@@ -142,17 +148,16 @@ def test_a_linear_head_has_one_region_for_each_class() -> None:
     assert torch.equal(regions.labels[regions.assign(outside, head(outside).argmax(1))], head(outside).argmax(1))
 
 
-@given(st.integers(0, 2**32), st.integers(1, 6), st.booleans())
+@given(st.integers(0, 2**32), st.integers(1, 6))
 @settings(max_examples=40, deadline=None)
-def test_what_holds_of_all_regions(seed: int, classes: int, weighted: bool) -> None:
+def test_what_holds_of_all_regions(seed: int, classes: int) -> None:
     generator = torch.Generator().manual_seed(seed)
     x = torch.randn(120, 3, generator=generator, dtype=torch.float64)
     predictions = torch.randint(classes, (120,), generator=generator)
     predictions[(x[:, 0] > 0) & (x[:, 1] > 0)] = 0
     head = mlp(nn.ReLU(), width=3, classes=6)
     boundaries = at_samples(head, x[:30]).merged()
-    weights = torch.rand(120, generator=generator) + 0.1 if weighted else None
-    regions = Regions.fit(boundaries, x, predictions, weights=weights)
+    regions = Regions.fit(boundaries, x, predictions)
     assigned = regions.assign(x, predictions)
     assert (assigned >= 0).all()
     assert torch.equal(regions.labels[assigned], predictions)
@@ -255,12 +260,8 @@ def test_bad_input() -> None:
         regions.assign(broken, predictions)
     with pytest.raises(RCExplainerError, match="got 300 embeddings and 299 predictions"):
         Regions.fit(regions.boundaries, x, predictions[1:])
-    with pytest.raises(RCExplainerError, match="must be positive"):
-        Regions.fit(regions.boundaries, x, predictions, weights=torch.zeros(300))
     with pytest.raises(RCExplainerError, match=r"epsilon must be a number > 0, got 0\.0"):
         Regions.fit(regions.boundaries, x, predictions, epsilon=0.0)
-    with pytest.raises(RCExplainerError, match="no members"):
-        greedy_cover(torch.zeros(0, 2, dtype=torch.bool), torch.zeros(0, 2, dtype=torch.bool))
 
 
 def test_tight_regions_have_every_boundary_their_members_agree_on() -> None:

@@ -11,7 +11,8 @@ from torch_geometric.data import Batch
 
 from rcexplainer.datasets import GraphDataset, load
 from rcexplainer.datasets.fragments import ATOM_NAMES, BOND_NAMES, to_data
-from rcexplainer.datasets.molecules import from_rdkit, nitro, to_rdkit
+from rcexplainer.datasets.molecules import from_rdkit, to_rdkit
+from rcexplainer.datasets.nitro import nitro
 from rcexplainer.errors import DatasetError, GraphError, MissingExtraError
 from rcexplainer.gnn.graph_checks import as_graphs
 
@@ -153,20 +154,20 @@ def test_classes_are_those_of_the_rows_that_are_left(write: Write) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", r"molecules\.csv is empty; a line of column names"),
+        ("", r"molecules\.csv is empty; it needs a line of column names"),
         ("\n\n", r"molecules\.csv is empty"),
         ("smiles,label\n", r"has column names but no rows below them"),
         (
             "CCO,1\nCCN,0\n",
-            r"has no column named smiles, .* or structure; its first line, which has to name the columns, "
-            r"reads: CCO, 1\. Say which one to take with smiles_column",
+            r"has no column named smiles, .* or structure; its first line, which must name the columns, "
+            r"reads: CCO, 1\. Choose a column with smiles_column",
         ),
         ("smiles,weight\nCCO,1\n", r"no column named label, .* reads: smiles, weight\. .* label_column"),
         ("smiles,label\nC1CC,0\n,1\n", r"none of its 2 rows can be used: line 2: 'C1CC', not a SMILES; line 3"),
-        ("smiles,label\nCCO,1\nC1CC,0\nCCN,1\n", r"all 2 rows that can be used are of class '1'; at least two"),
+        ("smiles,label\nCCO,1\nC1CC,0\nCCN,1\n", r"all 2 usable rows are of class '1'; at least two"),
         (
             "smiles,label\nCCO,1\nCCN,0.37\n",
-            r"line 3: the label 0\.37 is not a class; regression is not supported\. .* cut the values into classes",
+            r"line 3: the label 0\.37 is not a class; regression is not supported\. .* bin the values into classes",
         ),
         ("smiles,label\nCCO,active\nCCN,-1.5\n", r"line 3: the label -1\.5 is not a class"),
     ],
@@ -250,7 +251,7 @@ def test_a_graph_that_is_no_molecule_any_more(capfd: pytest.CaptureFixture[str])
     kept = [{a, b} != {start, end} for a, b in graph.edge_index.t().tolist()]
     broken = graph.clone()
     broken.edge_index, broken.edge_attr = graph.edge_index[:, kept], graph.edge_attr[kept]
-    with pytest.raises(GraphError, match=r"the graph is not a molecule: .*; sanitize=False takes it as it is"):
+    with pytest.raises(GraphError, match=r"the graph is not a valid molecule: .*; sanitize=False skips this check"):
         to_rdkit(broken)
     assert to_rdkit(broken, sanitize=False).GetNumBonds() == to_rdkit(graph).GetNumBonds() - 1
     assert capfd.readouterr().err == ""

@@ -12,9 +12,10 @@ from torch_geometric.loader import DataLoader
 from torch_geometric.utils import is_undirected, to_networkx
 
 from rcexplainer.datasets import GraphDataset, load
-from rcexplainer.datasets.fragments import ATOM_NAMES, BOND_NAMES, fingerprint, hydrogens, join, read
+from rcexplainer.datasets.fragments import ATOM_NAMES, BOND_NAMES, hydrogens, join, molecule_key, read_smiles
 from rcexplainer.datasets.molecules import from_rdkit, to_rdkit
-from rcexplainer.datasets.nitro import AROMATIC_RINGS, GROUPS, LINKERS, SATURATED_RINGS, nitro
+from rcexplainer.datasets.nitro import nitro
+from rcexplainer.datasets.nitro_vocabulary import AROMATIC_RINGS, GROUPS, LINKERS, SATURATED_RINGS
 from rcexplainer.errors import DatasetError
 from rcexplainer.gnn.graph_checks import as_graphs
 
@@ -129,7 +130,7 @@ def test_the_set_is_the_same_on_every_machine(dataset: GraphDataset) -> None:
 
 @pytest.mark.parametrize("wrong", [0, -2, 3, "many"])
 def test_an_impossible_number_of_graphs_is_refused(wrong: object) -> None:
-    with pytest.raises(DatasetError, match=rf"num_graphs must be an even number from 2 up, got {wrong!r}"):
+    with pytest.raises(DatasetError, match=rf"num_graphs must be an even number of at least 2, got {wrong!r}"):
         load("nitro", num_graphs=wrong)
 
 
@@ -240,7 +241,7 @@ def logistic(counts: Tensor, labels: Tensor, train: Tensor, test: Tensor) -> flo
 )
 def test_the_small_reader_agrees_with_rdkit(smiles: str) -> None:
     chem = pytest.importorskip("rdkit.Chem")
-    ours, theirs = read(smiles), from_rdkit(chem.MolFromSmiles(smiles))
+    ours, theirs = read_smiles(smiles), from_rdkit(chem.MolFromSmiles(smiles))
     assert [atom[:2] for atom in ours.atoms] == [atom[:2] for atom in theirs.atoms]
     assert hydrogens(ours) == hydrogens(theirs)
     assert {(frozenset(bond[:2]), bond.kind) for bond in ours.bonds} == {
@@ -249,15 +250,15 @@ def test_the_small_reader_agrees_with_rdkit(smiles: str) -> None:
 
 
 def test_a_fragment_goes_on_where_its_smiles_would() -> None:
-    assert read("C(=O)").tail == 0
-    assert read("C(=O)N").tail == 2
-    assert read("").atoms == ()
+    assert read_smiles("C(=O)").tail == 0
+    assert read_smiles("C(=O)N").tail == 2
+    assert read_smiles("").atoms == ()
 
 
 def test_fingerprints_do_not_depend_on_the_order_of_atoms() -> None:
-    assert fingerprint(read("Cc1ccc(N)cc1")) == fingerprint(read("Nc1ccc(C)cc1"))
-    benzene = read("c1ccccc1")
+    assert molecule_key(read_smiles("Cc1ccc(N)cc1")) == molecule_key(read_smiles("Nc1ccc(C)cc1"))
+    benzene = read_smiles("c1ccccc1")
     ortho, meta, para = (
-        fingerprint(join(join(benzene, 0, GROUPS["methyl"]), place, GROUPS["amino"])) for place in (1, 2, 3)
+        molecule_key(join(join(benzene, 0, GROUPS["methyl"]), place, GROUPS["amino"])) for place in (1, 2, 3)
     )
     assert len({ortho, meta, para}) == 3

@@ -204,7 +204,7 @@ BROKEN = {
     "last line": (line("graph_labels", 4, "x"), "Toy_graph_labels.txt: line 4 is 'x', expected one whole"),
     "blank line": (line("edge_labels", 3, ""), "Toy_edge_labels.txt: line 3 is ''"),
     "fraction": (line("graph_labels", 2, "0.5"), "Toy_graph_labels.txt: line 2 is '0.5', expected one whole"),
-    "one end": (line("A", 9, "8"), "Toy_A.txt: line 9 is '8', expected 2 whole numbers with a comma"),
+    "one end": (line("A", 9, "8"), "Toy_A.txt: line 9 is '8', expected 2 whole numbers separated by a comma"),
     "three ends": (whole("A", "1, 2, 1", "2, 1, 1"), "Toy_A.txt: line 1 is '1, 2, 1', expected 2 whole"),
     "two labels": (whole("graph_labels", *["1, 0"] * 4), "Toy_graph_labels.txt: line 1 is '1, 0', expected one"),
     "nan": (whole("node_attributes", *["1.5"] * 9, "nan"), "Toy_node_attributes.txt: line 10 is 'nan', .*finite"),
@@ -481,7 +481,7 @@ def test_a_published_set_that_was_cut_off(nci1: GraphDataset, tmp_path: Path) ->
         (raw / source.name).write_text(
             "".join(text.splitlines(keepends=True)[:50_000]) if "_A" in source.name else text
         )
-    with pytest.raises(DatasetError, match=r"NCI1_A.txt has 50000 lines, the published set 265506: .*cut off"):
+    with pytest.raises(DatasetError, match=r"NCI1_A.txt has 50000 lines, the published set has 265506: .*truncated"):
         load("nci1", root=tmp_path)
 
 
@@ -490,4 +490,4 @@ def test_edges_that_go_one_way_are_said(tmp_path: Path, caplog: pytest.LogCaptur
     files["A"], files["edge_labels"] = files["A"][:-1], files["edge_labels"][:-1]
     write(tmp_path, files)
     load("tu:Toy", root=tmp_path)
-    assert "Toy: 1 edges go one way only; the set is directed, or NAME_A.txt was cut off" in caplog.text
+    assert "Toy: 1 edges have no reverse; the set is directed, or NAME_A.txt is truncated" in caplog.text

@@ -5,11 +5,10 @@ import torch
 from torch import tensor
 
 from rcexplainer import RCExplainer
-from rcexplainer.config import RCConfig
 from rcexplainer.datasets import load
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.fit.data import InstanceSet
-from rcexplainer.fit.teacher import margin
+from rcexplainer.fit.teacher import margin, out_of_class, search
 from rcexplainer.gnn import TrainConfig, gnn_config, split_model, train_gnn
 
 
@@ -26,13 +25,13 @@ def known() -> InstanceSet:
     config = gnn_config("paper", data.num_features, data.num_classes)
     model = train_gnn(config, data.graphs, data.split, settings=TrainConfig(epochs=40, lr=0.02), progress=False).model
     with torch.no_grad():
-        return InstanceSet.about(split_model(model, data.graphs), data.graphs[:20])
+        return InstanceSet.of(split_model(model, data.graphs), data.graphs[:20])
 
 
 @torch.no_grad()
 def test_without_boundaries_the_search_first_takes_what_lowers_the_margin_most(known) -> None:
     """By trying every edge, one at a time; no region is asked for."""
-    lesson = known.teach(None, RCConfig(teacher="margin", teacher_tolerance=0.0), False)
+    lesson = search(known, out_of_class(known, None), tolerance=0.0)
     instances = known.instances
     for place in range(len(known)):
         one = instances.some(tensor([place]))

@@ -14,7 +14,8 @@ from rcexplainer.core.mask_net import MeanGate
 from rcexplainer.core.plackett_luce import log_softmax
 from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.explainer import RCExplainer, load
-from rcexplainer.fit.network import mean_mask, mean_share
+from rcexplainer.fit import train
+from rcexplainer.fit.network import HIDDEN, mean_mask, mean_share
 from rcexplainer.fit.objective import make_objective
 from rcexplainer.fit.step import TrainingSet
 from rcexplainer.fit.train import safer
@@ -51,7 +52,7 @@ def test_the_paper_preset_is_the_text() -> None:
     paper = PRESETS["paper"]
     assert (paper.weight_regions, paper.weight_same, paper.weight_discrete) == (15.0, 0.1, 0.66)
     assert paper.weight_sparse == pytest.approx(2 * 6e-5)  # an undirected edge is counted once here
-    assert (paper.epochs, paper.lr, paper.hidden, paper.candidates_per_class) == (600, 0.001, 64, 50)
+    assert (paper.epochs, paper.lr, HIDDEN, paper.candidates_per_class) == (600, 0.001, 64, 50)
     assert (paper.inputs, paper.network, paper.scaled, paper.gate) == ("last", "concat", False, "sigmoid")
     assert (paper.weight_order, paper.weight_effect, paper.weight_outcome, paper.noise) == (0.0, 0.0, 0.0, 0.0)
 
@@ -63,7 +64,7 @@ def test_the_released_preset_is_the_authors_code() -> None:
     assert factor * (1 - released.weight_same) == pytest.approx(12)
     assert factor * released.weight_discrete == pytest.approx(8)
     assert factor * released.weight_sparse == pytest.approx(2 * 0.001)
-    assert (released.gate, released.temperature, released.temperature_end) == ("concrete", 0.5, 4.99)
+    assert (released.gate, released.temperature) == ("concrete", (0.5, 4.99))
     assert (released.inputs, released.sampler, released.epochs, released.lr) == ("layers", "segment", 600, 0.001)
 
 
@@ -107,16 +108,17 @@ def test_shares_are_averaged_within_each_instance_whatever_the_level_of_the_logi
         torch.testing.assert_close(log_softmax(found, owner, 2).exp(), shares.mean(0))
 
 
-@pytest.mark.parametrize("score", ["mask", "share"])
-def test_the_best_few_of_several_trainings_are_averaged_and_saved(case, score, tmp_path) -> None:
-    settings = {"weight_outcome": 0.0, "weight_stable": 0.0, "noise": 0.0, "epochs": 2, "score": score, "lr": 0.001}
+@pytest.mark.parametrize("gate", ["concrete", "budget"])
+def test_the_best_restarts_are_averaged_and_saved(case, gate, tmp_path, monkeypatch) -> None:
+    settings = {"weight_outcome": 0.0, "weight_stable": 0.0, "noise": 0.0, "epochs": 2, "gate": gate, "lr": 0.001}
 
-    def fit(**more: int):
-        return RCExplainer(**settings, **more).fit(case.model, case.train, progress=False)
+    def fit(restarts: int, limit: int):
+        monkeypatch.setattr(train, "ENSEMBLE", limit)
+        return RCExplainer(**settings, restarts=restarts).fit(case.model, case.train[:40], progress=False)
 
-    one, few, all_of_them = fit(restarts=3), fit(restarts=3, averaged=2), fit(restarts=2, averaged=5)
+    one, few, all_of_them = fit(3, 1), fit(3, 2), fit(2, 5)
     assert not isinstance(one.scores.net.gate, MeanGate)
-    assert [len(fitted.scores.net.gate.gates) for fitted in (few, all_of_them)] == [2, 2]
+    assert [fitted.scores.net.members for fitted in (one, few, all_of_them)] == [1, 2, 2]
     assert [epoch.val for epoch in few.history] == [epoch.val for epoch in one.history]  # of the best of them
     best = few.scores.net.gate.gates[0].state_dict()
     assert all(torch.equal(best[name], value) for name, value in one.scores.net.gate.state_dict().items())
@@ -125,12 +127,14 @@ def test_the_best_few_of_several_trainings_are_averaged_and_saved(case, score, t
         assert torch.equal(own.edge_scores, other.edge_scores)
 
 
-def test_every_other_start_is_pressed(case) -> None:
+def test_every_other_restart_is_pressed(case, monkeypatch) -> None:
     settings = {"weight_regions": 1.0, "weight_sparse": 0.3, "weight_outcome": 0.0, "weight_stable": 0.0, "epochs": 2}
-    settings |= {"gate": "concrete", "score": "mask", "restarts": 2, "averaged": 2, "on_collapse": "report"}
-    plain, pressed = (
-        RCExplainer(**settings, press=press).fit(case.model, case.train, progress=False) for press in (1.0, 9.0)
-    )
+    settings |= {"gate": "concrete", "restarts": 2, "on_collapse": "report"}
+    fits = []
+    for press in (1.0, 9.0):
+        monkeypatch.setattr(train, "PRESS", press)
+        fits.append(RCExplainer(**settings).fit(case.model, case.train[:40], progress=False))
+    plain, pressed = fits
 
     def weights(fitted) -> set[float]:
         return {round(float(gate.out.weight.detach().sum()), 6) for gate in fitted.scores.net.gate.gates}
@@ -144,20 +148,13 @@ def test_an_objective_needs_something_to_train_on() -> None:
     assert callable(make_objective(PRESETS["paper"]))
 
 
-def test_draws_are_compared_so_there_are_two() -> None:
-    with pytest.raises(RCExplainerError, match=r"outcome_draws must be at least 2, .*got 1"):
-        RCConfig(outcome_draws=1)
-
-
 # ---- a collapse
 
 
 def test_a_collapse_is_named_and_rescued(case, caplog) -> None:
     with caplog.at_level(logging.WARNING):
-        fitted = RCExplainer(gate="sigmoid", score="mask", epochs=8, **EMPTY).fit(
-            case.model, case.train, progress=False
-        )
-    assert "all masks are 0: no edge is ever kept; training goes on with safer settings" in caplog.text
+        fitted = RCExplainer(gate="sigmoid", epochs=8, **EMPTY).fit(case.model, case.train, progress=False)
+    assert "all masks are 0: no edge is ever kept; training continues with safer settings" in caplog.text
     assert fitted.config.gate == "budget"
     shown = fitted.explain(case.test, search="none")
     assert all(float(one.edge_scores.max() - one.edge_scores.min()) > 0.01 for one in shown)
@@ -215,7 +212,7 @@ def test_killed_in_the_middle_it_goes_on_from_its_checkpoint(case, tmp_path: Pat
     def never(*args: object, **kwargs: object) -> None:
         raise AssertionError("the search was made before")
 
-    monkeypatch.setattr("rcexplainer.fit.data.InstanceSet.teach", never)
+    monkeypatch.setattr("rcexplainer.fit.teacher.search", never)
     again = explainer.fit(case.model, case.train, checkpoint=path, progress=False)
     assert [epoch.terms for epoch in again.history] == [epoch.terms for epoch in whole.history]
     weights = zip(whole.scores.net.parameters(), again.scores.net.parameters(), strict=True)
@@ -255,15 +252,10 @@ def test_on_a_named_device_a_copy_of_the_model_is_used_and_graphs_are_moved(case
         RCExplainer().fit(case.model, case.train, device="nowhere", progress=False)
 
 
-def test_coverage_may_count_confidence(case) -> None:
-    fitted = RCExplainer(epochs=1, coverage="confidence").fit(case.model, case.train, progress=False)
-    assert len(fitted.regions) >= 2
-
-
 def test_no_more_than_the_limit_is_learnt_from_and_it_is_said(case, caplog) -> None:
     class Counting(RCExplainer):
-        def objective(self, config: RCConfig):
-            plain = super().objective(config)
+        def objective(self, config: RCConfig, press: float):
+            plain = super().objective(config, press)
 
             def counted(step):
                 sizes.append(len(step.clean))
@@ -277,7 +269,7 @@ def test_no_more_than_the_limit_is_learnt_from_and_it_is_said(case, caplog) -> N
         Counting(**settings).fit(case.model, case.train, val=case.test, progress=False)
     assert set(sizes) == {5}
     said = [record.message for record in caplog.records if "teacher_limit" in record.message]
-    numbers = [(len(case.train), "of"), (len(case.test), "of")]
     assert said == [
-        f"5 of {count} instances are drawn to learn from: teacher_limit says how many" for count, _ in numbers
+        f"a random 5 of {len(part)} instances are used for {use} (teacher_limit)"
+        for part, use in ((case.train, "training"), (case.test, "validation"))
     ]

@@ -1,4 +1,4 @@
-"""Every malformed graph is named, with what was found and the way out."""
+"""Every malformed graph is named, with what was found and how to fix it."""
 
 import pytest
 import torch

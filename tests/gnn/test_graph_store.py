@@ -1,10 +1,11 @@
-"""Mini-batches cut by index arithmetic are PyG's own batches."""
+"""Mini-batches cut by index arithmetic are PyG's own batches; deletion cuts every edge-level attribute."""
 
 import pytest
 import torch
 from torch_geometric.data import Batch, Data
 
-from rcexplainer.gnn.graph_store import GraphStore
+from rcexplainer.errors import SplitError
+from rcexplainer.gnn.graph_store import GraphStore, delete_edges, edge_level_keys
 from tests.gnn.graphs import make_graphs
 
 
@@ -37,3 +38,55 @@ def test_graph_with_as_many_nodes_as_edges_and_one_with_a_single_edge():
     batch = GraphStore([ring, single])[torch.tensor([1, 0])]
     assert batch.y.tolist() == [0, 1]
     assert torch.equal(batch.edge_index, torch.tensor([[0, 2, 3, 4], [1, 3, 4, 2]]))
+
+
+def test_deletion_cuts_every_edge_attribute_and_leaves_the_graph_alone():
+    graph = make_graphs(1, edge_weight=True)[0]
+    graph.bond = torch.arange(graph.num_edges)
+    graph.edge_label_index = graph.edge_index[:, :2]
+    before = graph.clone()
+    removed = torch.zeros(graph.num_edges, dtype=torch.bool)
+    removed[::3] = True
+    kept = delete_edges(graph, removed)
+    for key in ("edge_attr", "edge_weight", "bond"):
+        assert torch.equal(kept[key], graph[key][~removed])
+    assert torch.equal(kept.edge_index, graph.edge_index[:, ~removed])
+    assert torch.equal(kept.edge_label_index, graph.edge_label_index)
+    assert kept.num_nodes == graph.num_nodes
+    assert all(torch.equal(before[key], graph[key]) for key in before.keys())  # noqa: SIM118
+
+
+def test_label_of_a_graph_with_one_edge_is_not_cut():
+    graph = Data(
+        x=torch.rand(2, 1), edge_index=torch.tensor([[0], [1]]), y=torch.tensor([1]), edge_attr=torch.rand(1, 2)
+    )
+    kept = delete_edges(graph, torch.tensor([True]))
+    assert kept.y.tolist() == [1]
+    assert kept.edge_attr.shape == (0, 2)
+    assert edge_level_keys(graph) == ["edge_index", "edge_attr"]
+
+
+def test_as_many_nodes_as_edges():
+    ring = Data(x=torch.rand(3, 2), edge_index=torch.tensor([[0, 1, 2], [1, 2, 0]]), edge_attr=torch.rand(3, 4))
+    kept = delete_edges(ring, torch.tensor([True, False, False]))
+    assert kept.x.shape == (3, 2)
+    assert kept.edge_attr.shape == (2, 4)
+
+
+@pytest.mark.parametrize("removed", [torch.ones(3), torch.ones(3, dtype=torch.bool), torch.tensor([0, 1])])
+def test_wrong_masks(removed):
+    with pytest.raises(SplitError, match=r"must be a boolean mask of \d+ edges, got"):
+        delete_edges(make_graphs(1)[0], removed)
+
+
+def test_a_batch_can_still_be_taken_apart_after_deletion():
+    graphs = make_graphs(4, edge_weight=True)
+    batch = Batch.from_data_list(graphs)
+    removed = torch.arange(batch.num_edges) % 3 == 0
+    start = 0
+    for graph, kept in zip(graphs, delete_edges(batch, removed).to_data_list(), strict=True):
+        mine = removed[start : start + graph.num_edges]
+        start += graph.num_edges
+        assert torch.equal(kept.edge_index, graph.edge_index[:, ~mine])
+        assert torch.equal(kept.edge_weight, graph.edge_weight[~mine])
+        assert torch.equal(kept.x, graph.x)

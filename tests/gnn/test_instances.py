@@ -1,19 +1,20 @@
-"""Batches of instances and their units are what PyG and `find_units` say; deleted means deleted."""
+"""Batches of instances and their units equal those of PyG and `find_units`; deleted means deleted."""
 
 import pytest
 import torch
 from torch_geometric.data import Batch, Data
 
 from rcexplainer.core.units import find_units
-from rcexplainer.gnn import split_model
 from rcexplainer.gnn.graph_store import delete_edges
 from rcexplainer.gnn.instances import MAX_EDGES, Instances, node_inputs, single_effects
 from tests.gnn import zoo
 from tests.gnn.graphs import make_graphs
+from tests.gnn.splits import split_of
 
 
 def odd_graphs() -> list[Data]:
     """Directed and self-looped graphs, duplicates, isolated nodes, no edges, only self-loops, a single node."""
+    random = torch.Generator().manual_seed(4)
     directed, looped = make_graphs(1, directed=True)[0], make_graphs(1, self_loops=True, seed=1)[0]
     double = make_graphs(1, num_nodes=5, seed=2)[0]
     double.edge_index, double.edge_attr = double.edge_index.repeat(1, 2), double.edge_attr.repeat(2, 1)
@@ -23,14 +24,14 @@ def odd_graphs() -> list[Data]:
     def bare(num_nodes: int, edges: list[list[int]]) -> Data:
         edge_index = torch.tensor(edges, dtype=torch.long).reshape(-1, 2).T
         features = torch.ones(edge_index.size(1), zoo.EDGE_FEATURES)
-        return Data(x=torch.rand(num_nodes, zoo.FEATURES), edge_index=edge_index, edge_attr=features, y=directed.y)
+        x = torch.rand(num_nodes, zoo.FEATURES, generator=random)
+        return Data(x=x, edge_index=edge_index, edge_attr=features, y=directed.y)
 
     return [directed, bare(3, []), looped, double, bare(2, [[0, 0], [1, 1]]), isolated, bare(1, []), bare(2, [[1, 0]])]
 
 
 def instances_of(graphs: list[Data], max_edges: int = MAX_EDGES, model_class: type = zoo.GATEdgeAttr) -> Instances:
-    torch.manual_seed(1)
-    return Instances(split_model(model_class(), make_graphs(6)), graphs, max_edges)
+    return Instances(split_of(model_class), graphs, max_edges)
 
 
 @pytest.mark.parametrize("ids", [[0], [1], [4, 1, 1, 3], [7, 6, 5, 4, 3, 2, 1, 0], [2, 2]])
@@ -137,7 +138,7 @@ def test_what_the_mask_network_reads() -> None:
 
 
 def test_towards_a_class_a_unit_does_what_it_gains_for_it() -> None:
-    """What is lost to a third class does not count; towards any class (the predicted one itself) it does."""
+    """Probability lost to a third class counts only if no class (or the predicted one itself) is the target."""
     graphs = make_graphs(3, seed=4)
     instances = instances_of(graphs, model_class=zoo.GCNLinear)
     nothing = torch.zeros(len(instances.units), dtype=torch.bool)

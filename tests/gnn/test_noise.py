@@ -5,16 +5,15 @@ from torch_geometric.data import Data
 
 from rcexplainer.core.units import Units
 from rcexplainer.gnn.instances import Instances
-from rcexplainer.gnn.models import GNN, gnn_config
 from rcexplainer.gnn.noise import noisy
-from rcexplainer.gnn.split import split_model
+from tests.gnn import zoo
 from tests.gnn.graphs import make_graphs
+from tests.gnn.splits import split_of
 
 
 def batch_of(count: int = 30, **kinds: bool) -> tuple[Data, Units, torch.Tensor]:
     graphs = make_graphs(count, **kinds)
-    model = GNN(gnn_config("paper", graphs[0].num_features, 3)).eval()
-    instances = Instances(split_model(model, graphs), graphs)
+    instances = Instances(split_of(zoo.GCNLinear), graphs)
     batch, units = instances[instances.everything]
     return batch, units, batch.x.unique(dim=0)
 

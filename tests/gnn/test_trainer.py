@@ -35,7 +35,7 @@ def test_same_seed_same_weights(motifs, trained):
 
 def test_learns_a_node_set():
     cycles = load("tree-cycles")
-    settings = TrainConfig(epochs=150, lr=0.02, patience=150)
+    settings = TrainConfig(epochs=60, lr=0.02, patience=60)
     config = gnn_config("paper", cycles.num_features, 2, "node")
     result = train_gnn(config, cycles.graphs, cycles.split, settings=settings, progress=False)
     assert result.accuracy["test"] > 0.9
@@ -47,7 +47,7 @@ def test_nodes_without_edges_count_as_what_the_settings_say():
     cycles = load("tree-cycles")
     graph, config = cycles.graphs[0], gnn_config("paper", cycles.num_features, 2, "node")
     for label in (0, 1):
-        settings = TrainConfig(epochs=60, lr=0.02, patience=60, without_edges=(label, label))
+        settings = TrainConfig(epochs=30, lr=0.02, patience=30, without_edges=(label, label))
         model = train_gnn(config, cycles.graphs, cycles.split, settings=settings, progress=False).model
         bare = model(graph.x, graph.edge_index[:, :0]).argmax(1)
         assert bare.eq(label).all()
@@ -111,7 +111,7 @@ def test_damaged_checkpoints(tmp_path, trained):
     with pytest.raises(CheckpointError, match="cannot be read as safetensors"):
         load_gnn(path)
     save_file({"a": torch.ones(1)}, path)
-    with pytest.raises(CheckpointError, match="is no rcexplainer-gnn file: its format is None"):
+    with pytest.raises(CheckpointError, match="is not a rcexplainer-gnn file: its format is None"):
         load_gnn(path)
     header = {"format": "rcexplainer-gnn", "config": '{"num_features": 3, "depth": 2}', "info": "{}"}
     save_file({"a": torch.ones(1)}, path, header)
@@ -140,13 +140,13 @@ def test_bad_input(motifs):
     config = gnn_config("paper", 10, 2)
     with pytest.raises(GraphError, match="no `y`"):
         train_gnn(config, [Data(x=torch.rand(2, 10), edge_index=torch.tensor([[0], [1]]))], motifs.split)
-    with pytest.raises(GraphError, match="the graphs have 10 features a node, the model expects 7"):
+    with pytest.raises(GraphError, match="the graphs have 10 features per node, the model expects 7"):
         train_gnn(gnn_config("paper", 7, 2), motifs.graphs, motifs.split)
-    with pytest.raises(GraphError, match="a label is 5, but the model has 2 classes, 0 to 1"):
+    with pytest.raises(GraphError, match="there is a label 5, but the model has 2 classes, 0 to 1"):
         train_gnn(gnn_config("paper", 10, 2), [_relabelled(graph, 5) for graph in motifs.graphs], motifs.split)
-    with pytest.raises(GraphError, match="training part is empty"):
+    with pytest.raises(GraphError, match="training split is empty"):
         train_gnn(config, motifs.graphs, Split(torch.empty(0).long(), motifs.split.val, motifs.split.test))
-    with pytest.raises(GraphError, match="the validation part names instance 500, there are 120"):
+    with pytest.raises(GraphError, match="the validation split names instance 500, but the instances are 0 to 119"):
         train_gnn(config, motifs.graphs, Split(motifs.split.train, torch.tensor([3, 500]), motifs.split.test))
     with pytest.raises(RCExplainerError, match="epochs"):
         TrainConfig(epochs=0)

@@ -1,4 +1,4 @@
-"""Models as users write them: one class for each way that the library must be able to take apart."""
+"""Models as users write them: one class for each style that the library must be able to split."""
 
 import torch
 import torch.nn.functional as F
@@ -417,5 +417,5 @@ class NeedsEdges(GCNLinear):
 
 @torch.no_grad()
 def balance(head: nn.Linear, logits: Tensor) -> None:
-    """Move the boundary of a network that was not trained: half of what it was shown is on either side."""
+    """Shift the boundary of an untrained network: half of the instances fall on either side."""
     head.bias[0] -= (logits[:, 0] - logits[:, 1]).median()

@@ -9,7 +9,7 @@ from torch_geometric.data import Data
 from torch_geometric.nn import GraphConv, GraphNorm, InstanceNorm, PairNorm, SAGEConv, global_add_pool
 
 import rcexplainer as rc
-from rcexplainer.core.counterfactual import Verified
+from rcexplainer.core.counterfactual import Removal, Verified
 from rcexplainer.core.verification import Answers, Interference, check_alone
 from rcexplainer.errors import SplitError
 from rcexplainer.gnn import delete_edges, split_model
@@ -68,18 +68,18 @@ def test_node_models_that_normalise_over_all_nodes_are_refused(norm) -> None:
     with pytest.raises(SplitError, match=r"NodeNet (mixes the graphs of a batch|reads the whole graph): "):
         rc.RCExplainer(task="node", epochs=1).fit(NodeNet(norm), graph, progress=False)
     with pytest.raises(SplitError, match=r"NodeNet (mixes the graphs of a batch|reads the whole graph): "):
-        rc.baselines.Occlusion().fit(NodeNet(norm), graph, task="node")
+        rc.baselines.Occlusion(task="node").fit(NodeNet(norm), graph)
 
 
 @pytest.mark.parametrize("norm", NORMS, ids=lambda norm: type(norm).__name__)
 def test_link_models_that_normalise_over_all_nodes_are_refused(norm) -> None:
     graph = whole_graph()
     with pytest.raises(SplitError, match=r"LinkNet (mixes the graphs of a batch|reads the whole graph): "):
-        rc.baselines.Occlusion().fit(LinkNet(norm), graph, task="link", index=[(0, 5), (3, 9)])
+        rc.baselines.Occlusion(task="link").fit(LinkNet(norm), graph, index=[(0, 5), (3, 9)])
 
 
 def test_plain_node_models_are_accepted() -> None:
-    assert rc.baselines.Occlusion().fit(NodeNet(nn.Identity()), whole_graph(), task="node").hops == 2
+    assert rc.baselines.Occlusion(task="node").fit(NodeNet(nn.Identity()), whole_graph()).hops == 2
 
 
 def true_claims(found, answer) -> int:
@@ -106,7 +106,7 @@ def test_a_node_model_that_mixes_only_large_batches_is_run_one_by_one(search, ca
     model = NodeNet(nn.Identity()).eval()
     with torch.no_grad():
         zoo.balance(model.head, model(graph.x, graph.edge_index))
-    fitted = rc.baselines.Occlusion().fit(model, graph, task="node")
+    fitted = rc.baselines.Occlusion(task="node").fit(model, graph)
     model.between = FromSize(24)  # the whole graph and each computation graph have no more
 
     @torch.no_grad()
@@ -209,7 +209,7 @@ def test_where_search_and_final_run_disagree_nothing_is_claimed(caplog) -> None:
     model = Moody().eval()
     with torch.no_grad():
         zoo.balance(model.head, model(graph.x, graph.edge_index))
-    fitted = rc.baselines.Occlusion().fit(model, graph, task="node")
+    fitted = rc.baselines.Occlusion(task="node").fit(model, graph)
     honest = sum(one.counterfactual.flipped for one in fitted.explain(graph, index=list(range(40))))
     model.moody = True
     with caplog.at_level(logging.WARNING):
@@ -250,7 +250,7 @@ def test_a_model_that_answers_differently_twice_is_refused() -> None:
             self.seen += x.mean(0)
             return x + self.seen
 
-    with pytest.raises(SplitError, match=r"GraphNet answers differently when it is asked twice about the same graph"):
+    with pytest.raises(SplitError, match=r"GraphNet gives two different answers for the same graph"):
         split_model(GraphNet(Remembers()), few_graphs(20))
 
 
@@ -259,7 +259,9 @@ def test_the_sample_is_compared_as_it_is_and_without_the_units_found() -> None:
     after = Verified(
         torch.tensor([[0.3, 0.7], [0.6, 0.4]]).log(), torch.tensor([True, False]), torch.tensor([True, False])
     )
-    answers = Answers(ptr, before, torch.tensor([True, False, False, True]), after)
+    found = Removal(torch.tensor([True, False, False, True]), torch.tensor([True, False]))
+    answers = Answers(ptr, before, found, after)
+    assert not answers.disputed.any()
 
     def alone(shift: float):
         def evaluate(ids: Tensor, removed: Tensor) -> Tensor:

@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from rcexplainer.paper.entries import Plan, Results
-from rcexplainer.paper.store import Job
+from rcexplainer.paper.job import Job
+from rcexplainer.paper.plan import Plan, Results
 
-NOISE = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
-LEVELS = {"rcexplainer": 0.50, "greedy": 0.60, "random": 0.10}  # fidelity at sparsity .95; of all others .30
+FAKE_NOISE = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
+FAKE_LEVELS = {"rcexplainer": 0.50, "greedy": 0.60, "random": 0.10}  # fidelity at sparsity .95; of all others .30
 
 
 def measured(
-    method: str, seed: int, *, level: float | None = None, noise: tuple[float, ...] = NOISE, **other: Any
+    method: str, seed: int, *, level: float | None = None, noise: tuple[float, ...] = FAKE_NOISE, **other: Any
 ) -> dict[str, Any]:
     """Fidelity rises by .02 a step, AUC falls by .1 from .95 to .65; the seeds differ by .01."""
-    start = (LEVELS.get(method, 0.30) if level is None else level) + 0.01 * seed
+    start = (FAKE_LEVELS.get(method, 0.30) if level is None else level) + 0.01 * seed
     loss = 0.3 if method == "rcexplainer" else 0.5
     k, node_k = (4, 8, 12), (2, 4, 8)
     robust = {
@@ -87,4 +87,4 @@ def result_of(job: Job) -> dict[str, Any] | None:
 
 
 def results_of(planned: Plan) -> Results:
-    return {job: result for job in planned.jobs if (result := result_of(job)) is not None}
+    return {job: result for job in planned.rows if (result := result_of(job)) is not None}

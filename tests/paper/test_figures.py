@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from rcexplainer.paper import figures as draw
-from rcexplainer.paper.entries import ENTRIES, figures, plan
+from rcexplainer.paper.curve_figures import fidelity_figure, robustness_figures, varied_figure
+from rcexplainer.paper.dot_figures import ablation_figure, case_square, node_figure, time_figure
+from rcexplainer.paper.entries import PAPER_ENTRIES, figures, plan
 from rcexplainer.paper.figure_files import read_captions, write_figures
-from tests.paper.fakes import NOISE, case, measured, results_of, skipped
+from rcexplainer.paper.figure_style import FURTHER_METHODS, METHOD_PENS, PAPER_METHODS
+from tests.paper.fakes import FAKE_NOISE, case, measured, results_of, skipped
 
 pytest.importorskip("matplotlib")
 
@@ -31,7 +33,7 @@ def lines(axes):
 
 
 def test_fidelity_draws_means_bands_the_reference_and_the_papers_points() -> None:
-    (drawn,) = draw.fidelity(SETTINGS, found(["rcexplainer", "gnnexplainer", "occlusion", "greedy"]))
+    (drawn,) = fidelity_figure(SETTINGS, found(["rcexplainer", "gnnexplainer", "occlusion", "greedy"]))
     paper, further = drawn.figure.axes
     assert set(lines(paper)) == {"RCExplainer", "GNNExplainer", "greedy deletion", "RCExplainer, the paper's"}
     assert set(lines(further)) == {"RCExplainer", "occlusion", "greedy deletion", "RCExplainer, the paper's"}
@@ -48,8 +50,8 @@ def test_fidelity_draws_means_bands_the_reference_and_the_papers_points() -> Non
 
 
 def test_methods_differ_without_colour() -> None:
-    for listed in (draw.PAPER, draw.FURTHER):
-        looks = [draw.LOOKS[name] for name in ("rcexplainer", *listed, "greedy")]
+    for listed in (PAPER_METHODS, FURTHER_METHODS):
+        looks = [METHOD_PENS[name] for name in ("rcexplainer", *listed, "greedy")]
         assert len({(look.marker, str(look.dashes), look.hollow) for look in looks}) == len(looks)
         assert len({look.marker for look in looks}) == len(looks)
 
@@ -58,7 +60,7 @@ def test_a_skipped_method_is_not_drawn_and_a_missing_number_leaves_a_gap() -> No
     gap = measured("rcexplainer", 0)
     gap["fidelity"][2] = None
     tags = {"dataset": "toys", "model": "paper"}
-    (drawn,) = draw.fidelity(
+    (drawn,) = fidelity_figure(
         {},
         [
             ({**tags, "variant": "rcexplainer"}, gap),
@@ -69,11 +71,11 @@ def test_a_skipped_method_is_not_drawn_and_a_missing_number_leaves_a_gap() -> No
     (axes,) = drawn.figure.axes
     (ours,) = axes.lines
     assert [value != value for value in ours.get_ydata()] == [False, False, True, False, False, False]
-    assert draw.fidelity({}, [({**tags, "variant": "subgraphx"}, skipped("subgraphx", 0))]) == []
+    assert fidelity_figure({}, [({**tags, "variant": "subgraphx"}, skipped("subgraphx", 0))]) == []
 
 
 def test_robustness_has_a_figure_for_every_k_of_edges_and_nodes() -> None:
-    drawn = draw.robustness({}, found(["rcexplainer", "pgexplainer"]))
+    drawn = robustness_figures({}, found(["rcexplainer", "pgexplainer"]))
     assert [one.name for one in drawn] == [
         "robustness",
         "robustness-k4",
@@ -84,13 +86,13 @@ def test_robustness_has_a_figure_for_every_k_of_edges_and_nodes() -> None:
     ]
     (axes,) = drawn[0].figure.axes
     ours = lines(axes)["RCExplainer"]
-    assert list(ours.get_xdata()) == pytest.approx([100 * level for level in NOISE])
-    assert ours.get_ydata() == pytest.approx([0.97 - 0.3 * level for level in NOISE])
-    assert draw.robustness({}, found(["rcexplainer"], noise=())) == []
+    assert list(ours.get_xdata()) == pytest.approx([100 * level for level in FAKE_NOISE])
+    assert ours.get_ydata() == pytest.approx([0.97 - 0.3 * level for level in FAKE_NOISE])
+    assert robustness_figures({}, found(["rcexplainer"], noise=())) == []
 
 
 def test_times_are_sorted_and_written() -> None:
-    (drawn,) = draw.times({}, found(["subgraphx", "rcexplainer", "gradient"]))
+    (drawn,) = time_figure({}, found(["subgraphx", "rcexplainer", "gradient"]))
     (axes,) = drawn.figure.axes
     assert axes.get_xscale() == "log"
     named = [text.get_text() for text in axes.get_yticklabels()]
@@ -100,7 +102,7 @@ def test_times_are_sorted_and_written() -> None:
 
 def test_nodes_lie_beside_the_papers() -> None:
     settings = {"reference": {"toys": {"rcexplainer": [0.998, 0.973], "random": ["–", 0.5]}}}
-    (drawn,) = draw.nodes(settings, found(["rcexplainer", "random"]))
+    (drawn,) = node_figure(settings, found(["rcexplainer", "random"]))
     auc, accuracy = drawn.figure.axes
     ours, paper = (container.lines[0].get_xdata() for container in auc.containers)
     assert list(ours) == pytest.approx([0.999, 0.9])
@@ -116,7 +118,7 @@ def test_nodes_are_drawn_of_networks_that_use_the_motif() -> None:
     ]
     results = found(["rcexplainer"])
     results[0][1]["auc"] = 0.1
-    (drawn,) = draw.nodes({"aims": {"motif_flips": 0.9}}, [*networks, *results])
+    (drawn,) = node_figure({"aims": {"motif_flips": 0.9}}, [*networks, *results])
     assert list(drawn.figure.axes[0].containers[0].lines[0].get_xdata()) == pytest.approx([0.999])
     assert drawn.caption.endswith("toys: 1 of 2 networks use the motif, only these count.")
 
@@ -126,7 +128,7 @@ def test_a_varied_setting_has_a_line_for_each_sparsity() -> None:
         ({"dataset": "toys", "model": "paper", "variant": f"size = {value}", "value": value}, measured("x", 0))
         for value in (1, 50)
     ]
-    (drawn,) = draw.varied("boundaries")({"title": "T", "vary": "size", "axis": "how many"}, several)
+    (drawn,) = varied_figure("boundaries")({"title": "T", "vary": "size", "axis": "how many"}, several)
     (axes,) = drawn.figure.axes
     assert [line.get_label() for line in axes.lines] == [f"sparsity .{share}" for share in (95, 90, 85, 80, 75, 70)]
     assert all(list(line.get_xdata()) == [1, 50] for line in axes.lines)
@@ -134,14 +136,14 @@ def test_a_varied_setting_has_a_line_for_each_sparsity() -> None:
 
 
 def test_ablation_sums_fidelity_from_95_to_75() -> None:
-    (drawn,) = draw.ablation({"noise": [0.1]}, found(["rcexplainer"], seeds=(0,), noise=(0.1,)))
+    (drawn,) = ablation_figure({"noise": [0.1]}, found(["rcexplainer"], seeds=(0,), noise=(0.1,)))
     total, robust = (axes.containers[0].lines[0].get_xdata()[0] for axes in drawn.figure.axes)
     assert total == pytest.approx(5 * 0.5 + 0.02 * (0 + 1 + 2 + 3 + 4))
     assert robust == pytest.approx(0.94)
 
 
 def test_the_case_study_is_a_square() -> None:
-    (drawn,) = draw.case_study({}, [({}, case(0, 0.96)), ({}, case(1, 0.98))])
+    (drawn,) = case_square({}, [({}, case(0, 0.96)), ({}, case(1, 0.98))])
     (axes,) = drawn.figure.axes
     texts = [text.get_text() for text in axes.texts]
     assert texts[0] == "—"
@@ -149,9 +151,8 @@ def test_the_case_study_is_a_square() -> None:
     assert len(texts) == 9
 
 
-@pytest.mark.parametrize("name", ENTRIES)
-def test_an_entry_without_results_draws_nothing(name: str) -> None:
-    assert figures(plan(name, "standard"), {}) == []
+def test_an_entry_without_results_draws_nothing() -> None:
+    assert [name for name in PAPER_ENTRIES if figures(plan(name, "standard"), {})] == []
 
 
 def test_files_are_written_and_stay_the_same(tmp_path) -> None:
@@ -167,7 +168,7 @@ def test_an_entry_that_cannot_be_drawn_costs_no_other(tmp_path, monkeypatch, cap
     def broken(settings, found):
         raise ZeroDivisionError("by zero")
 
-    monkeypatch.setitem(ENTRIES, "case-study", replace(ENTRIES["case-study"], figures=broken))
+    monkeypatch.setitem(PAPER_ENTRIES, "case-study", replace(PAPER_ENTRIES["case-study"], figures=broken))
     plans = [plan(name, "standard") for name in ("case-study", "lambda")]
     known = {job: result for one in plans for job, result in results_of(one).items()}
     with caplog.at_level(logging.WARNING):

@@ -8,18 +8,20 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from rcexplainer.cli import app
+from rcexplainer import __version__
+from rcexplainer.cli.app import app
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.paper import markup, store
 from rcexplainer.paper.entries import plan
 from rcexplainer.paper.figure_files import write_figures
-from rcexplainer.paper.report import read, write_report
+from rcexplainer.paper.report import write_report
+from rcexplainer.paper.results_folder import open_folder
 from rcexplainer.paper.store import Store
-from rcexplainer.paper.table import Cell, Column, Table
+from rcexplainer.paper.table import Column, Table, TableCell
 from tests.paper.browser import look
 from tests.paper.fakes import results_of
 
-ABOUT = {"versions": {"torch": "9.9"}, "machine": "a <machine>", "commit": "abc1234"}
+ABOUT = {"versions": {"rcexplainer": __version__, "torch": "9.9"}, "machine": "a <machine>", "commit": "abc1234"}
 
 
 def fill(folder: Path, *names: str, profile: str = "standard") -> Store:
@@ -35,7 +37,7 @@ def fill(folder: Path, *names: str, profile: str = "standard") -> Store:
 
 @pytest.fixture(autouse=True)
 def here(monkeypatch):
-    monkeypatch.setattr(store, "about", lambda: ABOUT)
+    monkeypatch.setattr(store, "origin", lambda: ABOUT)
 
 
 class Reader(HTMLParser):
@@ -104,6 +106,7 @@ def test_figures_are_within_the_page(tmp_path) -> None:
     assert "<img" not in write_report(tmp_path).page.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_real_browser_draws_every_figure_and_complains_about_nothing(tmp_path) -> None:
     pytest.importorskip("matplotlib")
     names = ("lambda", "case-study", "nodes")
@@ -117,6 +120,7 @@ def test_a_real_browser_draws_every_figure_and_complains_about_nothing(tmp_path)
         assert width - 20 <= seen.width <= width
 
 
+@pytest.mark.slow
 def test_the_browser_would_notice(tmp_path) -> None:
     wide = '<body><img src="data:image/png;base64,AAAA"><div style="width:900px">.</div><script>throw 1</script>'
     seen = look(wide, tmp_path, 390)
@@ -127,7 +131,7 @@ def test_the_browser_would_notice(tmp_path) -> None:
 
 def test_what_is_shown_cannot_become_markup() -> None:
     bad = "<img src=x onerror=alert(1)>"
-    one = Table(bad, (Column(bad), Column("AUC", "higher")), ((Cell(bad), Cell("&", 1.0, True)),), (bad,))
+    one = Table(bad, (Column(bad), Column("AUC", "higher")), ((TableCell(bad), TableCell("&", 1.0, True)),), (bad,))
     shown = markup.table(one) + markup.picture(b"<svg/>", f'"{bad}', ["figures/a b.svg"]) + markup.link(bad, bad)
     assert "<img src=x" not in shown
     assert shown.count("&lt;img src=x onerror=alert(1)&gt;") == 7  # caption, heading, cell, note, alt, caption, link
@@ -165,7 +169,7 @@ def test_a_file_cut_in_half_is_left_out_and_said(tmp_path) -> None:
 
 def test_the_profile_is_the_folders_own(tmp_path) -> None:
     fill(tmp_path, "lambda", profile="quick")
-    assert read(tmp_path).profile == "quick"
+    assert open_folder(tmp_path).profile == "quick"
     page = write_report(tmp_path).page.read_text(encoding="utf-8")
     assert "The profile quick shows that everything runs" in page
 
@@ -187,7 +191,7 @@ def test_impossible_folders(tmp_path) -> None:
     Store(tmp_path).claim("quick")
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "other.json").write_text("{}")
-    with pytest.raises(RCExplainerError, match=r"none of the 1 files in .* is a result that profile quick asks for"):
+    with pytest.raises(RCExplainerError, match=r"none of the 1 results in .* is one that profile quick asks for"):
         write_report(tmp_path)
 
 

@@ -7,9 +7,18 @@ from pathlib import Path
 import pytest
 
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.paper import store
+from rcexplainer.paper import origin
 from rcexplainer.paper.reproduce import reproduce
 from rcexplainer.paper.store import Store
+
+
+def test_impossible_folders(tmp_path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(RCExplainerError, match="is a file: name a folder"):
+        Store(file)
+    with pytest.raises(RCExplainerError, match="cannot be made"):
+        Store(file / "inside")
 
 
 def test_a_read_only_folder(tmp_path, monkeypatch) -> None:
@@ -42,13 +51,18 @@ def test_the_commit_is_the_one_of_the_source_and_says_whether_it_was_edited(tmp_
     (tmp_path / "other").write_text("")
     git(tmp_path, "add", "other")
     git(tmp_path, "commit", "-m", "first")
-    assert store._commit(source) == "told"  # it only lies within a checkout of something else
+    assert origin.commit(source) == "told"  # it only lies within a checkout of something else
     git(tmp_path, "add", "package")
     git(tmp_path, "commit", "-m", "second")
-    commit = store._commit(source)
+    commit = origin.commit(source)
     assert commit not in ("told", None)
     (tmp_path / "other").write_text("edited")  # outside the package
     (source / "new").write_text("")
-    assert store._commit(source) == commit
+    assert origin.commit(source) == commit
     (source / "__init__.py").write_text("edited")
-    assert store._commit(source) == f"{commit}+changes"
+    assert origin.commit(source) == f"{commit}+changes"
+
+
+def test_the_source_is_the_package() -> None:
+    assert origin.SOURCE.name == "rcexplainer"
+    assert (origin.SOURCE / "__init__.py").is_file()

@@ -11,24 +11,18 @@ from rcexplainer.config import make_config
 from rcexplainer.core.boundaries import LinearBoundaries
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.fit.data import InstanceSet
-from rcexplainer.fit.train import find_regions
-from rcexplainer.gnn import delete_edges, gnn_config, train_gnn
-from rcexplainer.paper.training_diagram import (
-    Plane,
-    training_figure,
-    training_run,
-    training_table,
-    watched,
-    weighed,
-)
+from rcexplainer.fit.train import find_boundaries, find_regions
+from rcexplainer.gnn import TrainConfig, delete_edges, gnn_config, train_gnn
+from rcexplainer.paper.boundary_plane import Plane
 from rcexplainer.paper.training_diagram import taught as taught_by
-from tests.benchmark.toys import QUICK, small
+from rcexplainer.paper.training_diagram import training_run, watched, weighed
+from rcexplainer.paper.training_tables import training_figure, training_table
+from tests.paper.toys import small
 
 SETTINGS = {
     "scaled": True,
     "network": "factorised",
     "inputs": "all",
-    "standardised": True,
     "weight_regions": 1.0,
     "lr": 0.005,
     "epochs": 3,
@@ -43,7 +37,7 @@ def boundaries(*weights: list[float], bias: float = 0.5) -> LinearBoundaries:
 
 
 def wide(*spread: float) -> torch.Tensor:
-    """Embeddings around (1, 1, …) that spread so much along each axis."""
+    """Embeddings around (1, 1, …) with this spread along each axis."""
     rows = torch.randn(200, len(spread), generator=torch.Generator().manual_seed(0))
     return 1 + rows * torch.tensor(spread)
 
@@ -78,17 +72,19 @@ def test_normals_that_do_not_lie_in_a_plane_are_said_so() -> None:
 def case() -> Case:
     data = small("ba-2motifs")
     config = gnn_config("paper", data.num_features, data.num_classes)
-    trained = train_gnn(config, data.graphs, data.split, settings=replace(QUICK, epochs=80), seed=0, progress=False)
+    trained = train_gnn(
+        config, data.graphs, data.split, settings=TrainConfig(epochs=80, lr=0.01), seed=0, progress=False
+    )
     return Case(data, trained.model, trained.accuracy["test"], 0)
 
 
 def test_weights_of_one_are_the_graph_and_weights_of_zero_are_deletion(case: Case) -> None:
-    known = InstanceSet.about(case.split, case.data.subset("test"))
+    known = InstanceSet.of(case.split, case.data.subset("test"))
     units = known.instances.units
     torch.testing.assert_close(weighed(known, torch.ones(len(units))), known.embedding)
     bare = [delete_edges(graph, torch.ones(graph.num_edges, dtype=torch.bool)) for graph in known.instances.graphs]
     nothing = weighed(known, torch.zeros(len(units)))
-    torch.testing.assert_close(nothing, InstanceSet.about(case.split, bare).embedding, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(nothing, InstanceSet.of(case.split, bare).embedding, atol=1e-5, rtol=1e-4)
 
 
 def test_the_run_is_the_one_of_fit(case: Case) -> None:
@@ -96,17 +92,17 @@ def test_the_run_is_the_one_of_fit(case: Case) -> None:
         case.model, case.training, val=case.validation, seed=0, progress=False
     )
     config, split = make_config("paper", SETTINGS), case.split
-    seen, held = InstanceSet.about(split, case.training), InstanceSet.about(split, case.validation)
-    regions = find_regions(split, seen, config, 0)
+    seen, held = InstanceSet.of(split, case.training), InstanceSet.of(split, case.validation)
+    regions = find_regions(find_boundaries(split, seen, config, 0), seen, config)
     torch.testing.assert_close(regions.state(), fitted.regions.state())
     generator = torch.Generator().manual_seed(0)
     limit = torch.randperm(len(seen), generator=generator)[:30].sort().values
     training, validation = (taught_by(part, regions, config) for part in (seen.some(limit), held))
-    looks, epochs = zip(*watched(training, validation, validation, generator, 0), strict=True)
-    assert [look.epoch for look in looks] == [0, 1, 2, 3]
+    snapshots, epochs = zip(*watched(training, validation, validation, generator, 0), strict=True)
+    assert [one.epoch for one in snapshots] == [0, 1, 2, 3]
     assert [epoch.terms for epoch in epochs[1:]] == [epoch.terms for epoch in fitted.history]
-    torch.testing.assert_close(looks[-1].mask, validation.logits(fitted.scores.net)[0].sigmoid())
-    assert not torch.equal(looks[0].mask, looks[-1].mask)
+    torch.testing.assert_close(snapshots[-1].mask, validation.logits(fitted.scores.net)[0].sigmoid())
+    assert not torch.equal(snapshots[0].mask, snapshots[-1].mask)
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +129,7 @@ def test_a_run_keeps_what_is_drawn(case: Case, result: dict) -> None:
 
 def test_examples_are_the_first_of_their_class(case: Case, result: dict) -> None:
     test = case.data.subset("test")
-    predicted = InstanceSet.about(case.split, test).label.tolist()
+    predicted = InstanceSet.of(case.split, test).label.tolist()
     for one in result["examples"]:
         right = [place for place, graph in enumerate(test) if predicted[place] == int(graph.y) == one["class"]]
         pairs = {tuple(sorted(pair)) for pair in test[right[0]].edge_index.t().tolist()}
@@ -155,5 +151,5 @@ def test_table_and_figure(result: dict) -> None:
 
 def test_node_sets_have_no_diagram(case: Case) -> None:
     nodes = replace(case, data=replace(case.data, task="node"))
-    with pytest.raises(RCExplainerError, match="is of a graph set: ba-2motifs is a node set"):
+    with pytest.raises(RCExplainerError, match="needs a graph set: ba-2motifs is a node set"):
         training_run(nodes, make_config("paper", SETTINGS), [0])

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from rcexplainer.paper.entries import ENTRIES, Plan, plan
+from rcexplainer.paper.entries import PAPER_ENTRIES, plan
+from rcexplainer.paper.plan import Plan
 from rcexplainer.paper.verdicts import JUDGES, Verdict, counts, verdicts
 from tests.paper.fakes import result_of
 
@@ -16,7 +17,7 @@ def judged(name: str, change: Change = lambda tags, result: None, drop: int = 0)
     """The verdicts on made-up results, some of them changed, by their claims."""
     planned = plan(name, "standard")
     results = {}
-    for job, tags in list(planned.jobs.items())[drop:]:
+    for job, tags in list(planned.rows.items())[drop:]:
         result = result_of(job)
         results[job] = change(tags, result) or result
     return {one.claim: one for one in verdicts(planned, results)}
@@ -29,11 +30,11 @@ def test_made_up_results_reach_every_aim(name: str) -> None:
     assert [one for one in found.values() if one.reached is not True] == []
 
 
-@pytest.mark.parametrize("name", ENTRIES)
-def test_what_was_not_run_is_open(name: str) -> None:
-    found = verdicts(plan(name, "standard"), {})
-    assert (len(found) > 0) == (name in JUDGES)
-    assert all(one.reached is None and "not run" in one.found for one in found)
+def test_what_was_not_run_is_open() -> None:
+    for name in PAPER_ENTRIES:
+        found = verdicts(plan(name, "standard"), {})
+        assert (len(found) > 0) == (name in JUDGES), name
+        assert all(one.reached is None and "not run" in one.found for one in found), name
 
 
 def test_fidelity_says_where_it_is_not_above_and_by_how_much() -> None:

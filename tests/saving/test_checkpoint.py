@@ -50,7 +50,7 @@ def test_without_a_path_nothing_is_kept() -> None:
 def test_the_file_of_another_run_is_refused_by_what_differs(tmp_path: Path) -> None:
     path = tmp_path / "fit.safetensors"
     FitFile(path, RUN).put("a", {"x": torch.zeros(1)})
-    with pytest.raises(CheckpointError, match=r"another run \(settings differ\).*delete it"):
+    with pytest.raises(CheckpointError, match=r"another run \(settings differ\).*delete the file"):
         FitFile(path, {**RUN, "settings": {"epochs": 4}})
 
 

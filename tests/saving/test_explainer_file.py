@@ -94,7 +94,7 @@ def test_the_same_weights_in_another_architecture_are_another_gnn(case, tmp_path
 
     other = Other(model.config).eval()
     other.load_state_dict(model.state_dict())
-    with pytest.raises(CheckpointError, match="this Other has the same weights and answers differently"):
+    with pytest.raises(CheckpointError, match="this Other has the same weights but gives other outputs"):
         rc.load(path, other)
 
 

@@ -14,7 +14,7 @@ from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn import delete_edges, split_model
-from rcexplainer.tasks.computation_graph import pair_index
+from rcexplainer.tasks import TASKS
 
 NODES = 60
 
@@ -155,8 +155,8 @@ def test_saved_and_loaded(case, tmp_path) -> None:
 
 
 def test_other_methods_explain_links_too(case) -> None:
-    for method in (rc.baselines.Occlusion(), rc.baselines.GreedyDeletion()):
-        found = method.fit(case.model, case.graph, task="link").explain(case.graph, index=case.pairs[:5])
+    for method in (rc.baselines.Occlusion(task="link"), rc.baselines.GreedyDeletion(task="link")):
+        found = method.fit(case.model, case.graph).explain(case.graph, index=case.pairs[:5])
         before = predict(case.model, case.graph, case.pairs[:5])
         assert [one.prediction for one in found] == (before > 0.5).long().tolist()
 
@@ -204,18 +204,19 @@ def test_the_model_itself_will_do_for_metrics(case) -> None:
         ((0, NODES), f"there is no node {NODES}"),
         ((-1, 2), "there is no node -1"),
         ([], "the index is empty"),
-        (5, "pairs of nodes"),
-        ([1, 2, 3], "pairs of nodes"),
-        (torch.zeros(2, 7, dtype=torch.long), "give its transpose"),
-        (torch.zeros(3, 2), "pairs of nodes"),
-        (None, "which pairs of nodes"),
+        (5, "pair of nodes per row"),
+        ([1, 2, 3], "pair of nodes per row"),
+        (torch.zeros(2, 7, dtype=torch.long), "pass its transpose"),
+        (torch.zeros(3, 2), "pair of nodes per row"),
+        (None, "must name the pairs of nodes"),
     ],
 )
 def test_impossible_pairs(case, index, said: str) -> None:
     with pytest.raises(GraphError, match=said):
         case.fitted.explain(case.graph, index=index)
-    with pytest.raises(GraphError, match=said):
-        pair_index(index, case.graph)
+    if index is not None:
+        with pytest.raises(GraphError, match=said):
+            TASKS["link"].trial_graphs([case.graph], index)
 
 
 def test_one_wrong_pair_of_several_costs_none_of_the_others(case) -> None:
@@ -225,7 +226,7 @@ def test_one_wrong_pair_of_several_costs_none_of_the_others(case) -> None:
     assert [type(one) for one in caught.value.results] == [Failure, Explanation, Failure]
     assert f"no node {NODES}" in str(caught.value.results[2].error)
     with pytest.raises(GraphError, match="two different nodes"):
-        pair_index(pairs, case.graph)
+        TASKS["link"].trial_graphs([case.graph], pairs)
 
 
 def test_a_pair_without_edges_around_it_has_an_empty_explanation(case) -> None:

@@ -17,7 +17,8 @@ from rcexplainer.explainer import RCExplainer
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn import TrainConfig, delete_edges, gnn_config, split_model, train_gnn
 from rcexplainer.tasks import TASKS
-from rcexplainer.tasks.computation_graph import ComputationGraphs, node_index
+from rcexplainer.tasks.computation_graph import ComputationGraphs
+from rcexplainer.tasks.index import node_errors, nodes_of
 from tests.gnn import zoo
 
 
@@ -146,15 +147,20 @@ def test_an_isolated_node_has_an_empty_explanation(case) -> None:
         (torch.ones(5, dtype=torch.bool), r"one value for each of 871 nodes, got \(5,\)"),
         (torch.zeros(871, dtype=torch.bool), "the index is empty"),
         ([0.5], "whole numbers"),
-        ("a", "an index holds numbers of nodes, got 'a'"),
-        ([[1, 2], [3]], "an index holds numbers of nodes"),
+        ("a", "an index holds node numbers, got 'a'"),
+        ([[1, 2], [3]], "an index holds node numbers"),
     ],
 )
 def test_impossible_indices(case, index, said: str) -> None:
     with pytest.raises(GraphError, match=said):
         case.fitted.explain(case.graph, index=index)
-    with pytest.raises(GraphError, match=said):
-        node_index(index, 871)
+
+
+def test_the_nodes_of_an_index() -> None:
+    assert nodes_of(None, 3).tolist() == [0, 1, 2]
+    assert nodes_of(torch.tensor([False, True, True]), 3).tolist() == [1, 2]
+    assert nodes_of(5, 3).tolist() == [5]  # checked apart, so that one wrong node costs no other
+    assert list(node_errors(torch.tensor([2, 5, -1]), 3)) == [1, 2]
 
 
 def test_one_wrong_node_of_several_costs_none_of_the_others(case) -> None:
@@ -273,7 +279,7 @@ def test_no_more_computation_graphs_are_made_than_are_learnt_from(case, caplog, 
     settings = {"task": "node", "epochs": 1, "restarts": 1, "teacher_limit": 36, "hops": 3}
     RCExplainer(**settings).fit(case.model, case.graph, index=case.nodes, progress=False)
     assert max(made) == 40  # a tenth of them is held out
-    assert f"40 of {len(case.nodes)} nodes are drawn to learn from: teacher_limit says how many" in caplog.text
+    assert f"40 of {len(case.nodes)} nodes are used for training (teacher_limit)" in caplog.text
 
 
 def test_robustness_is_of_graphs(case) -> None:

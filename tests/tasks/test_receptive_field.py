@@ -70,7 +70,7 @@ def test_layers_that_pass_messages_several_times_are_measured(layers, width: int
 
 def test_too_few_hops_are_refused_and_enough_are_taken() -> None:
     graph, model = ring(30), Layers(SAGEConv(4, 8), SAGEConv(8, 8)).eval()
-    with pytest.raises(GraphError, match=r"in its 1-hop computation graph .* give more hops, or none"):
+    with pytest.raises(GraphError, match=r"in a 1-hop computation graph .* give more hops, or none"):
         RCExplainer(task="node", hops=1).fit(model, graph, progress=False)
     fitted = RCExplainer(task="node", hops=3, epochs=1, restarts=1).fit(model, graph, progress=False)
     assert fitted.hops == 3
@@ -87,7 +87,7 @@ def test_a_graph_that_is_deeper_than_the_one_fitted_on_is_no_false_answer() -> N
     deep.edge_index = torch.cat([deep.edge_index, torch.tensor([[0, 4], [4, 0]])], 1)  # a bridge between two of them
     found = fitted.explain(deep, index=[0, 1, 9], on_error="keep")
     assert [type(one) for one in found] == [Failure, Failure, Explanation]
-    assert str(found[1].error).startswith("node 1: in its 1-hop computation graph")
+    assert str(found[1].error).startswith("node 1: the model answers differently in the 1-hop computation graph")
     assert "hops=2" in str(found[1].error)
     with torch.no_grad():
         torch.testing.assert_close(found[2].probabilities, model(deep.x, deep.edge_index)[9].softmax(0))

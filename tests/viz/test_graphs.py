@@ -7,10 +7,11 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
+from rcexplainer import viz
 from rcexplainer.errors import MissingExtraError, RCExplainerError
 from rcexplainer.explanation import Counterfactual, Explanation
-from rcexplainer.viz import draw_explanation, draw_graph, page, save_figure, target_grid
-from rcexplainer.viz.graphs import DELETED, LOOKS, stretched
+from rcexplainer.viz import draw_explanation, draw_graph, save_figure, subplots, target_grid
+from rcexplainer.viz.graphs import DELETED, MOTIF_STYLES, stretched
 
 pytest.importorskip("matplotlib")
 from matplotlib.colors import to_hex
@@ -18,7 +19,7 @@ from matplotlib.colors import to_hex
 
 @pytest.fixture
 def axes():
-    return page(1, 1)[1][0][0]
+    return subplots(1, 1)[1][0][0]
 
 
 def triangle_with_tail() -> Data:
@@ -64,7 +65,7 @@ def test_nodes_of_a_motif_have_its_shape_and_colour(axes, kinds: bool) -> None:
     inside = torch.tensor([True, True, True, False] * 2 + [False])
     motif = torch.where(inside, 1, -1) if kinds else inside
     draw_graph(axes, triangle_with_tail(), motif=motif, layout=ROW)
-    look = LOOKS[1 if kinds else 0]
+    look = MOTIF_STYLES[1 if kinds else 0]
     outside, own = axes.collections
     assert outside.get_offsets().tolist() == [[3, 0]]
     assert len(own.get_offsets()) == 3
@@ -105,7 +106,9 @@ def test_what_does_not_fit_the_graph_is_refused(axes) -> None:
     graph = triangle_with_tail()
     with pytest.raises(RCExplainerError, match=r"edge_scores must have one value for each of 9 edges, got \(3,\)"):
         draw_graph(axes, graph, torch.zeros(3))
-    with pytest.raises(RCExplainerError, match=r"one place \(x, y\) for each of 4 nodes, got the shape \(2, 2\)"):
+    with pytest.raises(
+        RCExplainerError, match=r"layout must have the shape \(4, 2\), one \(x, y\) per node, got \(2, 2\)"
+    ):
         draw_graph(axes, graph, layout=np.zeros((2, 2)))
     with pytest.raises(RCExplainerError, match="one text for each of 4 nodes, got 1"):
         draw_graph(axes, graph, labels=("C",))
@@ -145,7 +148,19 @@ def test_the_same_figure_gives_the_same_bytes(tmp_path, ending: str) -> None:
     assert len(first) > 1000
 
 
+def test_a_path_may_be_text_and_other_endings_are_refused(tmp_path) -> None:
+    figure, _ = subplots(1, 1)
+    assert save_figure(figure, str(tmp_path / "drawing.svg")).read_text(encoding="utf-8").startswith("<?xml")
+    with pytest.raises(RCExplainerError, match=r"must end in \.svg, \.png or \.pdf, got 'drawing\.docx'"):
+        save_figure(figure, tmp_path / "drawing.docx")
+
+
+def test_every_public_name_is_there_and_documented() -> None:
+    for name in viz.__all__:
+        assert name == "Figure" or getattr(viz, name).__doc__
+
+
 def test_without_matplotlib_the_line_that_installs_it(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtraError, match=r'pip install "rcexplainer\[figures\]"'):
-        page(1, 1)
+        subplots(1, 1)

@@ -8,7 +8,7 @@
 
 Both gradients go through the soft weights σ(P); the count |R| itself has none. Until the prediction flips, L_pred
 removes units; afterwards L_dist alone puts units back until the flip is lost. The flip with the fewest units is kept.
-Scores are 1 − σ(P) at that step, so that the removed units are those above ½; without any flip, of the last step.
+UnitScores are 1 − σ(P) at that step, so that the removed units are those above ½; without any flip, of the last step.
 
 Published are β = .5 and a learning rate of .1, with code in which L_dist does not reach P. Where it does, these values
 fail on a confident model: on 30 training nodes each of tree-cycles and tree-grid, 60 % and 0 % flip; with β = .05 and a

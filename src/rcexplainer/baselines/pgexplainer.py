@@ -29,7 +29,7 @@ from rcexplainer.errors import CheckpointError
 from rcexplainer.gnn.forward import Forward, TaskName
 from rcexplainer.gnn.graph_checks import GraphKind
 from rcexplainer.gnn.instances import Instances
-from rcexplainer.gnn.trainer import seeded
+from rcexplainer.gnn.seed import seeded
 from rcexplainer.method.base import Method
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.settings import check_names, setting_names

@@ -1,4 +1,4 @@
-"""How well a GNN does over several seeds: each seed draws the split (and the generated data) and the weights."""
+"""The accuracy of a GNN over several seeds: each draws the data where it is generated, the split and the weights."""
 
 import platform
 from collections.abc import Sequence
@@ -12,35 +12,36 @@ from rcexplainer import __version__
 from rcexplainer.datasets import GraphDataset, load
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn import GNNConfig, TrainConfig, TrainedGNN, gnn_config, save_gnn, train_gnn
-from rcexplainer.gnn.trainer import DEFAULTS
+from rcexplainer.gnn.trainer import DEFAULT_TRAINING
 
 PARTS = ("train", "val", "test")
-# The defaults of `train_gnn` do well on most sets. On BA-2motifs they stop when every graph is classified, by whatever
-# tells the classes apart first; only longer and faster training makes networks whose prediction changes when the motif
-# is deleted, so that its ground truth says something about them.
-# On three-motifs the usual training, and fast training alone, leave some classes recognised by what they lack: deleting
-# a motif of theirs changes nothing. With weight decay they rest on both of their motifs more evenly.
-# In node sets a motif's nodes have fewer edges than the base's: a node that lost them all would be taken for part of a
-# motif, and deleting the motif would change nothing. The networks are told that it is the base's.
-SETTINGS = {
+# The defaults of `train_gnn` do well on most sets. On BA-2motifs they stop as soon as every graph is classified, by any
+# feature that separates the classes; only longer training at a higher learning rate gives networks whose prediction
+# changes when the motif is deleted, so that the ground truth says something about them.
+# On three-motifs the default training, and a higher learning rate alone, leave some classes recognised by what they
+# lack: deleting one of their motifs changes nothing. With weight decay they rely on both of their motifs more evenly.
+# In node sets a motif's nodes have fewer edges than the base's: a node that lost all its edges would be taken for part
+# of a motif, and deleting the motif would change nothing. The networks are also trained on nodes without edges, which
+# count as nodes of the base.
+TRAINING_SETTINGS = {
     "ba-2motifs": TrainConfig(epochs=600, lr=0.05, patience=600),
     "three-motifs": TrainConfig(epochs=400, lr=0.02, weight_decay=0.001, patience=400),
-    "ba-shapes": replace(DEFAULTS["node"], without_edges=(0,) * 4),
-    "ba-community": replace(DEFAULTS["node"], without_edges=(0,) * 4 + (4,) * 4),
-    "tree-cycles": replace(DEFAULTS["node"], without_edges=(0, 0)),
-    "ba-grid": replace(DEFAULTS["node"], without_edges=(0, 0)),
-    "tree-grid": replace(DEFAULTS["node"], without_edges=(0, 0)),
+    "ba-shapes": replace(DEFAULT_TRAINING["node"], without_edges=(0,) * 4),
+    "ba-community": replace(DEFAULT_TRAINING["node"], without_edges=(0,) * 4 + (4,) * 4),
+    "tree-cycles": replace(DEFAULT_TRAINING["node"], without_edges=(0, 0)),
+    "ba-grid": replace(DEFAULT_TRAINING["node"], without_edges=(0, 0)),
+    "tree-grid": replace(DEFAULT_TRAINING["node"], without_edges=(0, 0)),
 }
 
 
 def training_settings(dataset: str) -> TrainConfig | None:
-    """How a network for this dataset is trained, where it is not as usual."""
-    return SETTINGS.get(dataset)
+    """How a network for this dataset is trained; None: with the defaults for its task."""
+    return TRAINING_SETTINGS.get(dataset)
 
 
 @dataclass(frozen=True)
-class Run:
-    """One training."""
+class TrainingRun:
+    """One trained network."""
 
     seed: int
     accuracy: dict[str, float]
@@ -51,27 +52,30 @@ class Run:
 
 @dataclass(frozen=True)
 class AccuracyReport:
-    """All trainings of one model on one dataset."""
+    """All networks of one architecture trained on one dataset."""
 
     dataset: str
-    model: str
+    arch: str
     config: GNNConfig
     training: TrainConfig
-    runs: tuple[Run, ...]
+    runs: tuple[TrainingRun, ...]
 
     def mean(self, part: str) -> float:
+        """Mean accuracy over the seeds on one of PARTS."""
         return fmean(run.accuracy[part] for run in self.runs)
 
     def std(self, part: str) -> float:
-        """Over the seeds, of a sample; 0 for a single run."""
+        """Sample standard deviation over the seeds; 0 for a single one."""
         return stdev(run.accuracy[part] for run in self.runs) if len(self.runs) > 1 else 0.0
 
     def to_json(self) -> dict[str, Any]:
+        """Everything, as JSON can hold it."""
         summary = {part: {"mean": self.mean(part), "std": self.std(part)} for part in PARTS}
         return {**asdict(self), "accuracy": summary, "versions": versions()}
 
 
 def versions() -> dict[str, str]:
+    """The versions that a number depends on."""
     packages = ("torch", "torch-geometric", "numpy")
     return {
         "python": platform.python_version(),
@@ -82,7 +86,7 @@ def versions() -> dict[str, str]:
 
 def train_seeds(
     dataset: str,
-    model: str = "paper",
+    arch: str = "paper",
     seeds: Sequence[int] = (0,),
     *,
     root: Path | None = None,
@@ -92,26 +96,42 @@ def train_seeds(
     training: dict[str, Any] | None = None,
     architecture: dict[str, Any] | None = None,
 ) -> AccuracyReport:
-    """Train `model` once for each seed; with `out`, keep every trained network there.
+    """Train a network for each seed.
 
-    `training` and `architecture` change single fields of `TrainConfig` and `GNNConfig`.
+    Args:
+        dataset: A name of `rcexplainer.datasets`.
+        arch: A name of `rcexplainer.gnn.models.MODELS`.
+        seeds: Each draws its own data, split and weights.
+        root: Where downloaded datasets are.
+        out: A folder for the trained networks; None: they are not kept.
+        device: Where they are trained; None: the CPU.
+        progress: Show a progress bar.
+        training: Fields of `TrainConfig` to change.
+        architecture: Fields of `GNNConfig` to change.
+
+    Returns:
+        The accuracy of each network.
+
+    Raises:
+        RCExplainerError: There is no seed, or dataset, architecture or one of the fields is wrong.
     """
     if not seeds:
         raise RCExplainerError("at least one seed is needed")
-    runs: list[Run] = []
+    runs: list[TrainingRun] = []
     for seed in seeds:
         data = load(dataset, root=root, seed=seed)
-        config = gnn_config(model, data.num_features, data.num_classes, data.task, **(architecture or {}))
-        settings = replace(training_settings(data.name) or DEFAULTS[data.task], **(training or {}))
+        config = gnn_config(arch, data.num_features, data.num_classes, data.task, **(architecture or {}))
+        settings = replace(training_settings(data.name) or DEFAULT_TRAINING[data.task], **(training or {}))
         trained = train_gnn(
             config, data.graphs, data.split, settings=settings, seed=seed, device=device, progress=progress
         )
-        path = None if out is None else _keep(out, data, model, trained)
-        runs.append(Run(seed, trained.accuracy, trained.best_epoch, trained.seconds, path))
-    return AccuracyReport(dataset, model, config, settings, tuple(runs))
+        path = None if out is None else _keep(out, data, arch, trained)
+        runs.append(TrainingRun(seed, trained.accuracy, trained.best_epoch, trained.seconds, path))
+    return AccuracyReport(dataset, arch, config, settings, tuple(runs))
 
 
-def _keep(out: Path, data: GraphDataset, model: str, trained: TrainedGNN) -> str:
+def _keep(out: Path, data: GraphDataset, arch: str, trained: TrainedGNN) -> str:
+    """Write a trained network; its path."""
     name = data.name.replace(":", "-").replace("/", "-")
     info = {"dataset": data.name, "seed": trained.seed, "accuracy": trained.accuracy, "class_names": data.class_names}
-    return str(save_gnn(out / f"{name}-{model}-{trained.seed}.safetensors", trained.model, info))
+    return str(save_gnn(out / f"{name}-{arch}-{trained.seed}.safetensors", trained.model, info))

@@ -1,13 +1,14 @@
 """A case: one trained network on one dataset, what methods may learn from, and the held-out instances they explain.
 
-graph   trained methods see the training graphs; explained are test graphs predicted as the class of the paper
-node    they see the nodes of half of the motifs; explained are the nodes of the other half
-link    they see training pairs; explained are test pairs, both rightly predicted links
+Instances are named by their place: 0 … count − 1 are the held-out ones; in node and link sets those that methods learn
+from follow. With a device, methods are fitted and run there (graph sets only); explanations come back on the CPU and
+are judged by the network on the CPU.
 """
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,117 +16,176 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from rcexplainer.benchmark.layout import LAYOUTS, PARTITIONS, Explains, Layout
 from rcexplainer.benchmark.measures import predictions
-from rcexplainer.benchmark.networks import trained_gnn
-from rcexplainer.benchmark.nodes import PARTS
+from rcexplainer.benchmark.networks import on_device, trained_gnn
 from rcexplainer.datasets import GraphDataset, task_of
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn import GNN, SplitModel, split_model
+from rcexplainer.gnn.device import usable_device
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.results import Search
 from rcexplainer.tasks import TASKS
 
-# The classes the paper explains: mutagens, actives, houses. Deletion cannot create: the other class of BA-2motifs, a
-# cycle, is also what a graph without a house is taken for. Of other sets every class is explained.
-EXPLAINED = {"mutagenicity": 0, "nci1": 1, "ba-2motifs": 1}
+GREEDY_DEPTH = 0.3  # the share of the units that greedy deletion orders, unless a plan needs more or less
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
+    """One trained network, what methods may learn from, and what they explain."""
+
     data: GraphDataset
-    model: GNN
+    model: GNN  # on the CPU
     accuracy: float  # on test instances
     seed: int
     preset: str = "default"
     settings: Mapping[str, Any] = field(default_factory=dict)  # of RCExplainer
+    explains: Explains = "one class"  # graph sets only
+    greedy_depth: float = GREEDY_DEPTH
+    device: str | None = None
 
     @classmethod
     def of(
         cls,
         dataset: str,
-        model: str,
+        arch: str,
         seed: int,
         *,
         preset: str = "default",
         settings: Mapping[str, Any] | None = None,
+        explains: Explains = "one class",
+        greedy_depth: float = GREEDY_DEPTH,
+        device: str | None = None,
         root: Path | None = None,
         keep: Path | None = None,
         progress: bool = True,
     ) -> "Case":
-        """Train a network, or take the one that was kept, and put it to use."""
+        """Train a network, or load the one kept in the folder `keep`.
+
+        Args:
+            dataset: A name of `rcexplainer.datasets`.
+            arch: A name of `rcexplainer.gnn.models.MODELS`.
+            seed: Draws the data where it is generated, its split, the weights and the choice of instances.
+            preset: Of RCExplainer.
+            settings: Of RCExplainer, on top of the preset.
+            explains: Which graphs of a graph set are explained, see `layout`.
+            greedy_depth: The share of the units that greedy deletion orders.
+            device: Where the network is trained and, in graph sets, methods are run; None: the CPU.
+            root: Where downloaded datasets are.
+            keep: A folder of trained networks.
+            progress: Show progress bars.
+        """
         task = task_of(dataset)
-        data, trained = trained_gnn(dataset, model, seed, root=root, progress=progress, task=task, keep=keep)
-        return cls(data, trained.model.cpu(), trained.accuracy["test"], seed, preset, dict(settings or {}))
+        data, trained = trained_gnn(
+            dataset, arch, seed, root=root, device=device, progress=progress, task=task, keep=keep
+        )
+        return cls(
+            data,
+            trained.model.cpu(),
+            trained.accuracy["test"],
+            seed,
+            preset,
+            dict(settings or {}),
+            explains,
+            greedy_depth,
+            device if task == "graph" else None,
+        )
 
     @property
     def within(self) -> bool:
-        """Whether instances are parts of one graph."""
+        """Whether instances are parts of one graph: nodes or links."""
         return self.data.task != "graph"
 
-    @property
-    def training(self) -> list[Data]:
-        return [self.data.graph] if self.within else self.data.subset("train")
-
-    @property
-    def validation(self) -> list[Data] | None:
-        return None if self.within else self.data.subset("val")
+    @cached_property
+    def network(self) -> GNN:
+        """The model on the device: what methods are fitted to."""
+        return self.model if self.device is None else copy.deepcopy(self.model).to(usable_device(self.device))
 
     @cached_property
     def split(self) -> SplitModel:
-        return split_model(
-            self.model, TASKS[self.data.task].trial_graphs(self.training, self.seen), task=self.data.task
-        )
+        """The model on the CPU, taken apart: what explanations are judged with."""
+        return split_model(self.model, self._shown, task=self.data.task)
 
     @cached_property
     def hops(self) -> int:
-        subject = TASKS[self.data.task]
-        return subject.hops(self.split, subject.trial_graphs(self.training, self.seen))
+        """How far a computation graph reaches; 0 for graphs."""
+        return TASKS[self.data.task].hops(self.split, self._shown)
+
+    @cached_property
+    def _shown(self) -> list[Data]:
+        """Graphs on which the model is taken apart."""
+        graphs = [self.data.graph] if self.within else self.data.subset("train")
+        return TASKS[self.data.task].trial_graphs(graphs, self.seen)
 
     @cached_property
     def _parts(self) -> tuple[Tensor, Tensor] | None:
-        return PARTS[self.data.task](self.data, self.model, self.seed) if self.within else None
+        """Nodes and links to learn from, and held-out ones."""
+        return PARTITIONS[self.data.task](self.data, self.model, self.seed) if self.within else None
 
-    @property
-    def seen(self) -> Tensor | None:
-        """Of nodes and links: those that methods may learn from."""
-        return None if self._parts is None else self._parts[0]
+    @cached_property
+    def _layout(self) -> Layout:
+        """The graphs of a graph set."""
+        return LAYOUTS[self.explains](self.data, partial(predictions, self.split))
 
     @cached_property
     def _graphs(self) -> list[Data]:
-        test = self.data.subset("test")
-        wanted = EXPLAINED.get(self.data.name)
-        if wanted is None:
-            return test
-        found = predictions(self.split, test) == wanted
-        return [graph for graph, kept in zip(test, found.tolist(), strict=True) if kept]
+        return on_device(self._layout.explained, self.device)
+
+    @cached_property
+    def training(self) -> list[Data]:
+        """Graphs to learn from; in node and link sets the one graph."""
+        return [self.data.graph] if self.within else on_device(self._layout.training, self.device)
+
+    @cached_property
+    def validation(self) -> list[Data] | None:
+        """Graphs for early stopping; None: the method holds some out itself."""
+        found = None if self.within else self._layout.validation
+        return None if found is None else on_device(found, self.device)
+
+    @cached_property
+    def background(self) -> list[Data] | None:
+        """Graphs for boundaries and regions; None: those to learn from."""
+        found = None if self.within else self._layout.background
+        return None if found is None else on_device(found, self.device)
+
+    @property
+    def seen(self) -> Tensor | None:
+        """Nodes or links to learn from; None for graphs."""
+        return None if self._parts is None else self._parts[0]
 
     @property
     def count(self) -> int:
-        """Held-out instances."""
+        """Number of held-out instances."""
         return len(self._graphs) if self._parts is None else len(self._parts[1])
 
+    @property
+    def places(self) -> list[int]:
+        """Every instance: the held-out ones, then, in node and link sets, those to learn from."""
+        return list(range(self.count if self._parts is None else sum(map(len, self._parts))))
+
     def some(self, most: int | None) -> list[int]:
-        """Which of the held-out instances are explained: all of them, or as many as there is time for."""
+        """At most `most` held-out instances, drawn with the seed, in the order of the dataset; None: all of them."""
         return sorted(self.first(most))
 
     def first(self, most: int | None) -> list[int]:
-        """The same in the order in which they are drawn: fewer are the first of more."""
+        """The same in the order in which they are drawn: a smaller sample is the beginning of a larger one."""
         order = torch.randperm(self.count, generator=torch.Generator().manual_seed(self.seed))
         return order[:most].tolist()
 
     def explain(self, fitted: FittedExplainer, places: list[int], search: Search) -> list[Explanation]:
-        """The explanations of these held-out instances; those that fail are left out."""
+        """The explanations of these instances; those that fail are left out."""
         return list(self.explained(fitted, places, search).values())
 
     def explained(self, fitted: FittedExplainer, places: list[int], search: Search) -> dict[int, Explanation]:
-        """The same by their places."""
+        """The explanations of these instances by place; those that fail are left out."""
         if self._parts is None:
-            found = fitted.explain([self._graphs[place] for place in places], search=search, on_error="keep")
+            found = fitted.explain(self.graphs(places), search=search, on_error="keep")
         else:
-            index = self._parts[1][torch.tensor(places)]
+            seen, unseen = self._parts
+            index = torch.cat([unseen, seen])[torch.tensor(places)]
             found = fitted.explain(self.data.graph, index=index, search=search, on_error="keep")
         return {place: one for place, one in zip(places, found, strict=True) if isinstance(one, Explanation)}
 
     def graphs(self, places: list[int]) -> list[Data]:
-        """The held-out graphs themselves, for noise; of nodes and links there are none."""
+        """The graphs at these places, on the device; in node and link sets there are none."""
         return [] if self.within else [self._graphs[place] for place in places]

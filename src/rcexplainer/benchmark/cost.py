@@ -1,7 +1,7 @@
-"""What a method costs on one network: seconds to fit, for one instance alone, and for each of many at once.
+"""What a method costs on one network: seconds to fit, for one instance alone, and for each of many in one call.
 
-On one thread. One by one at least TIMED instances, and on while that takes less than TIMING seconds, up to OFTEN; then
-all of them in a batch.
+On one thread. At least ALONE_LEAST instances are explained alone, and more while that takes less than ALONE_SECONDS, up
+to ALONE_MOST; then all of them in one call.
 """
 
 import time
@@ -22,12 +22,12 @@ from rcexplainer.metrics.timing import summary
 
 T = TypeVar("T")
 
-TIMED, OFTEN, TIMING = 5, 50, 5.0
+ALONE_LEAST, ALONE_MOST, ALONE_SECONDS = 5, 50, 5.0
 
 
 @dataclass(frozen=True)
 class Timed:
-    """What one method costs on one network."""
+    """What one method costs on one network, in seconds."""
 
     method: str
     seed: int
@@ -37,15 +37,28 @@ class Timed:
     seconds_mean: float = NAN
     seconds_std: float = NAN
     seconds_p95: float = NAN
-    batched: float = NAN  # each, all together
-    batch: int = 0  # how many these were
+    batched: float = NAN  # per instance, all in one call
+    batch: int = 0  # instances of this call
     fit: float = NAN
     threads: int = 1
-    skipped: str = ""  # why there is nothing
+    skipped: str = ""  # why there are no times
 
 
 def clock(case: Case, name: str, *, most: int | None = None, progress: bool = True) -> Timed:
-    """Fit one method and take its times, all on one thread; as `measure`, it raises where an extra is missing."""
+    """Fit one method and take its times, all on one thread.
+
+    Args:
+        case: The network and the instances.
+        name: A method of `METHODS`.
+        most: Instances explained in one call; None: all held-out ones.
+        progress: Show a progress bar while fitting.
+
+    Returns:
+        The times, or the reason why the method cannot explain this network.
+
+    Raises:
+        MissingExtraError: The method needs a package that is not installed.
+    """
     with one_thread():
         try:
             fitted, fit = clocked(partial(METHODS[name].fit, case, progress))
@@ -53,11 +66,19 @@ def clock(case: Case, name: str, *, most: int | None = None, progress: bool = Tr
             raise
         except RCExplainerError as error:
             return Timed(name, case.seed, skipped=str(error))
-        return timed(case, name, fitted, fit, most)
+        return clock_fitted(case, name, fitted, fit, most)
 
 
-def timed(case: Case, name: str, fitted: FittedExplainer, fit: float, most: int | None) -> Timed:
-    """The times of a method whose fit took `fit` seconds: some instances alone, then `most` of them at once."""
+def clock_fitted(case: Case, name: str, fitted: FittedExplainer, fit: float, most: int | None) -> Timed:
+    """The times of a fitted method.
+
+    Args:
+        case: The network and the instances.
+        name: The name of the method.
+        fitted: The method.
+        fit: Seconds that fitting took.
+        most: Instances explained in one call; None: all held-out ones.
+    """
     places = case.some(most)
     if not places:
         return Timed(name, case.seed, fit=fit, skipped="there is no held-out instance to explain")
@@ -84,7 +105,7 @@ def timed(case: Case, name: str, fitted: FittedExplainer, fit: float, most: int 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Times do not depend on how many cores are free; afterwards there are as many threads as before."""
+    """One torch thread inside, so that times do not depend on idle cores; as many as before afterwards."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -94,16 +115,21 @@ def one_thread() -> Iterator[None]:
 
 
 def _alone(case: Case, fitted: FittedExplainer, places: Sequence[int]) -> list[float]:
-    """Seconds for each of some instances by itself; the first warms up."""
+    """Seconds for each of some instances alone; the first warms up."""
     singles: list[float] = []
-    for place in places[: OFTEN + 1]:
-        if len(singles) > TIMED and sum(singles) > TIMING:
+    for place in places[: ALONE_MOST + 1]:
+        if len(singles) > ALONE_LEAST and sum(singles) > ALONE_SECONDS:
             break
         singles.append(clocked(partial(case.explain, fitted, [place], "none"))[1])
     return singles
 
 
 def clocked(run: Callable[[], T]) -> tuple[T, float]:
-    """What it gives, and the seconds it took."""
+    """The result of a function, and the seconds it took."""
     started = time.perf_counter()
     return run(), time.perf_counter() - started
+
+
+def milliseconds(seconds: float) -> str:
+    """Seconds as a short text in milliseconds; – for nan."""
+    return "–" if seconds != seconds else f"{1000 * seconds:,.0f}" if seconds >= 0.1 else f"{1000 * seconds:.3g}"

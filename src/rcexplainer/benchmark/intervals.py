@@ -2,17 +2,16 @@
 
     half = t · s / √n,    s² = Σ (x − mean)² / (n − 1),    t = the 97.5 % quantile with n − 1 degrees of freedom
 
-One value says nothing about its spread: the half-width is nan. Seeds without a value are left out.
+A single value has no spread: its half-width is nan. Seeds without a value are left out.
 """
 
 from collections.abc import Sequence
-from math import sqrt
+from math import nan, sqrt
 from statistics import fmean, stdev
 
-NAN = float("nan")
-NORMAL = 1.959964  # what the quantile tends to
+NORMAL = 1.959964  # the limit of the quantile for many degrees of freedom
 
-# By degrees of freedom from 1.
+# By degrees of freedom, from 1.
 QUANTILES = (12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281)
 
 
@@ -26,8 +25,8 @@ def quantile(freedom: int) -> float:
 
 
 def band(values: Sequence[float]) -> tuple[float, float]:
-    """(mean, half-width) of the values that there are; (nan, nan) where there is none."""
+    """(mean, half-width) of the values that are not nan; (nan, nan) if all are, half-width nan for a single one."""
     known = [value for value in values if value == value]
     if len(known) < 2:
-        return (fmean(known) if known else NAN), NAN
+        return (fmean(known) if known else nan), nan
     return fmean(known), quantile(len(known) - 1) * stdev(known) / sqrt(len(known))

@@ -1,24 +1,25 @@
 """One method on the held-out instances of one network, edges really deleted.
 
 Fidelity, flips and sufficiency at sparsities, the scores against the known motif, verified counterfactuals from the
-ranking, and robustness to noise. One that cannot explain this model is left out, with its reason. A slow method is
-measured on fewer instances (`Caps`), and the result says on which. The instances are drawn in one order for all
-methods, so that the fewer are among the more, and noise does the same to them:
+ranking, and robustness to noise. A method that cannot explain this model is left out, with the reason. A slow method is
+measured on fewer instances (`Caps`), and the result says on which ones. The instances are drawn in one order for all
+methods: a smaller sample is contained in a larger one, and its noisy copies are the same.
 
     counterfactuals  by the same search for all methods, the prefixes of the ranking; RCExplainer's own search, which
                      goes on where no prefix flips, stands beside it (search_…)
-    jaccard          counterfactuals of graphs and of their copies at 10 % noise, by the same search for all methods
-    labelled         test graphs labelled as the class (the paper's text; its code takes those predicted so); of graphs
+    jaccard          overlap of the counterfactuals of graphs and of their copies at 10 % noise, by the same search
+    labelled         test graphs labelled as the class (the paper's text; its code takes those predicted as the class)
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rcexplainer.benchmark.case import EXPLAINED, Case
-from rcexplainer.benchmark.measures import NAN, motif_flips
+from rcexplainer.benchmark.case import Case
+from rcexplainer.benchmark.layout import EXPLAINED
+from rcexplainer.benchmark.measures import NAN, ROBUST_K, ROBUST_NOISE, motif_flips
 from rcexplainer.benchmark.methods import METHODS, USUAL, Caps
-from rcexplainer.benchmark.networks import sample
+from rcexplainer.benchmark.networks import on_device, sample
 from rcexplainer.benchmark.results import OURS
 from rcexplainer.errors import MissingExtraError, RCExplainerError
 from rcexplainer.explanation import Explanation
@@ -27,8 +28,7 @@ from rcexplainer.metrics import Robustness, fidelity, motif_accuracy, motif_auc,
 from rcexplainer.metrics.fidelity import SPARSITIES
 from rcexplainer.metrics.flips import counterfactuals
 
-NOISE, K = 0.1, 8  # at which methods are compared
-DIGITS = 5  # of the numbers of each instance
+DIGITS = 5  # of the numbers kept for each instance
 
 
 @dataclass(frozen=True)
@@ -37,69 +37,83 @@ class Measured:
 
     method: str
     seed: int
-    held_out: int = 0  # instances that there are to explain
-    instances: int = 0  # that were explained
+    held_out: int = 0  # held-out instances of the case
+    instances: int = 0  # explained
     failed: int = 0
     fidelity: tuple[float, ...] = ()  # at SPARSITIES, as the next four
     flips: tuple[float, ...] = ()
     kept: tuple[float, ...] = ()  # share predicted the same from the explanation alone
-    kept_drop: tuple[float, ...] = ()  # what p loses then
+    kept_drop: tuple[float, ...] = ()  # drop of p then
     labelled: tuple[float, ...] = ()  # fidelity on the graphs labelled, not predicted, as the class
     labelled_graphs: int = 0
-    auc: float = NAN  # of the motif
-    accuracy: float = NAN  # of nodes and links: of the motif's nodes
+    auc: float = NAN  # of the scores against the motif's edges
+    accuracy: float = NAN  # the motif's nodes among those of the top edges; node and link sets only
     flipped: float = NAN  # share with a verified counterfactual
     minimal: float = NAN  # share of these that are verified to be minimal
-    size: float = NAN  # median units in these
+    size: float = NAN  # median number of units they delete
     search_flipped: float = NAN  # the same three by RCExplainer's own search
     search_minimal: float = NAN
     search_size: float = NAN
-    robust: Robustness | None = None  # of graphs, the paper's protocol
+    robust: Robustness | None = None  # the paper's protocol; graph sets only
     jaccard: float = NAN  # overlap of counterfactuals at 10 % noise
-    jaccard_copies: int = 0  # that have one, as their graph has
-    places: tuple[int, ...] = ()  # which of the held-out instances were explained
-    drops: tuple[tuple[float, ...], ...] = ()  # [sparsity][instance]: what fidelity is the mean of
-    robust_places: tuple[int, ...] = ()  # which were noised
-    skipped: str = ""  # why there is nothing
+    jaccard_copies: int = 0  # copies that have one, as their graph has
+    places: tuple[int, ...] = ()  # the held-out instances that were explained
+    drops: tuple[tuple[float, ...], ...] = ()  # [sparsity][instance]: fidelity is their mean
+    robust_places: tuple[int, ...] = ()  # the graphs of which noisy copies were explained
+    skipped: str = ""  # why nothing was measured
 
     @property
     def robustness(self) -> float:
         """AUC at 10 % noise, k = 8."""
-        if self.robust is None or NOISE not in self.robust.noise or K not in self.robust.k:
+        if self.robust is None or ROBUST_NOISE not in self.robust.noise or ROBUST_K not in self.robust.k:
             return NAN
-        return self.robust.auc[self.robust.noise.index(NOISE)][self.robust.k.index(K)]
+        return self.robust.auc[self.robust.noise.index(ROBUST_NOISE)][self.robust.k.index(ROBUST_K)]
 
 
 def measure(
     case: Case,
     name: str,
     *,
-    noise: Sequence[float] = (NOISE,),
-    k: Sequence[int] = (K,),
+    noise: Sequence[float] = (ROBUST_NOISE,),
+    k: Sequence[int] = (ROBUST_K,),
     caps: Caps = USUAL,
     progress: bool = True,
 ) -> Measured:
-    """Fit one method and measure it; a model that it cannot explain is said in the result. A missing extra raises: it
-    may be there the next time."""
+    """Fit one method and measure it.
+
+    Args:
+        case: The network and the instances.
+        name: A method of `METHODS`.
+        noise: Noise levels at which robustness is measured; none: it is not.
+        k: Numbers of top edges that must survive the noise.
+        caps: On how many instances each thing is measured.
+        progress: Show a progress bar while fitting.
+
+    Returns:
+        Everything but times; `skipped` says why a method cannot explain this network.
+
+    Raises:
+        MissingExtraError: The method needs a package that is not installed; with it there would be a result.
+    """
     try:
         fitted = METHODS[name].fit(case, progress)
     except MissingExtraError:
         raise
     except RCExplainerError as error:
         return Measured(name, case.seed, skipped=str(error))
-    return measured(case, name, fitted, noise=noise, k=k, caps=caps)
+    return measure_fitted(case, name, fitted, noise=noise, k=k, caps=caps)
 
 
-def measured(
+def measure_fitted(
     case: Case,
     name: str,
     fitted: FittedExplainer,
     *,
-    noise: Sequence[float] = (NOISE,),
-    k: Sequence[int] = (K,),
+    noise: Sequence[float] = (ROBUST_NOISE,),
+    k: Sequence[int] = (ROBUST_K,),
     caps: Caps = USUAL,
 ) -> Measured:
-    """Everything but its times."""
+    """The same for a method that is fitted already."""
     if not case.count:
         return Measured(name, case.seed, skipped="there is no held-out instance to explain")
     caps = caps.within(None)
@@ -146,18 +160,19 @@ def measured(
 
 
 def _overlap(case: Case, fitted: FittedExplainer, most: int | None) -> tuple[float, int]:
-    """Jaccard overlap of counterfactuals at 10 % noise, and of how many copies it is the mean."""
+    """Jaccard overlap of counterfactuals at 10 % noise, and the number of copies it is the mean of."""
     graphs = case.graphs(case.first(most))
     if not graphs:
         return NAN, 0
-    found = robustness(fitted, graphs, (NOISE,), K, seed=case.seed, search="prefix")
-    assert found.jaccard is not None  # a search was asked for
+    found = robustness(fitted, graphs, (ROBUST_NOISE,), ROBUST_K, seed=case.seed, search="prefix")
+    assert found.jaccard is not None  # there is a search
     assert found.flipped is not None
     return found.jaccard[0], found.flipped[0]
 
 
 def _labelled(case: Case, fitted: FittedExplainer, most: int | None) -> list[Explanation]:
-    """Of the test graphs that are labelled as the class, whatever they are predicted; none where all are explained."""
+    """Explanations of test graphs labelled as the explained class, whatever their prediction; none if all classes are
+    explained."""
     wanted = EXPLAINED.get(case.data.name)
     if wanted is None or case.within or most == 0:
         return []
@@ -165,18 +180,19 @@ def _labelled(case: Case, fitted: FittedExplainer, most: int | None) -> list[Exp
     chosen = [graphs[place] for place in sample(len(graphs), len(graphs) if most is None else most, case.seed)]
     if not chosen:
         return []
-    return [one for one in fitted.explain(chosen, search="none", on_error="keep") if isinstance(one, Explanation)]
+    found = fitted.explain(on_device(chosen, case.device), search="none", on_error="keep")
+    return [one for one in found if isinstance(one, Explanation)]
 
 
 def _rounded(values: Any) -> Any:
-    """Nested numbers with few digits: there are many of them."""
+    """Nested numbers with few digits, as there are many of them."""
     if isinstance(values, tuple):
         return tuple(_rounded(value) for value in values)
     return None if values is None else round(values, DIGITS)
 
 
 def uses_motif(case: Case) -> float:
-    """The share of the held-out instances that flip without their motif: does the network use it?"""
+    """The share of the held-out instances that flip when their motif is deleted; nan where motifs are not known."""
     if not case.data.has_ground_truth:
         return NAN
     fitted = METHODS["random"].fit(case, False)

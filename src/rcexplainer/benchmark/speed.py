@@ -1,4 +1,4 @@
-"""Benchmarks: commands that print figures, never timed tests."""
+"""Speed on this machine, for `rcexplainer bench`: figures to read, never a condition of a test."""
 
 import copy
 import os
@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch_geometric.data import Data
 
+from rcexplainer.benchmark.results import Rows
 from rcexplainer.config import PRESETS, RCConfig
 from rcexplainer.core.calibration import Calibration
 from rcexplainer.core.regions import Regions
@@ -27,15 +28,15 @@ from rcexplainer.fit.step import TrainingSet
 from rcexplainer.fit.teacher import DEPTH, Lessons
 from rcexplainer.gnn import gnn_config, split_model, train_gnn
 from rcexplainer.gnn.instances import node_inputs
-from rcexplainer.gnn.trainer import TrainConfig, seeded
+from rcexplainer.gnn.seed import seeded
+from rcexplainer.gnn.trainer import TrainConfig
 from rcexplainer.tasks.neighbourhoods import Adjacency
 
 WARM_UP = 5  # runs that are not counted
-Rows = list[dict[str, Any]]
 
 
 def import_cost(repeats: int) -> Rows:
-    """Seconds to import torch, then torch_geometric, then rcexplainer, each on top of the one before."""
+    """Seconds to import torch, then torch_geometric, then rcexplainer, each on top of the previous one."""
     code = """
 import time
 marks = [time.perf_counter()]
@@ -60,7 +61,7 @@ print(*marks)
 def regions_cost(repeats: int) -> Rows:
     """Decision regions of a million embeddings: a mixture of ten Gaussians in 32 dimensions, a random ReLU head.
 
-    The wider the Gaussians, the more they overlap and the more regions are needed to cover every instance.
+    The wider the Gaussians, the more they overlap, and the more regions are needed to cover all instances.
     """
     return [_regions_cost(noise, repeats) for noise in (0.5, 1.0)]
 
@@ -97,7 +98,7 @@ def _regions_cost(
 def nodes_cost(
     repeats: int, nodes: int = 200_000, edges: int = 1_000_000, roots: int = 10_000, most: int = 1 << 18
 ) -> Rows:
-    """Computation graphs of ten thousand nodes of a random graph with a million edges, in pieces of bounded size."""
+    """Computation graphs of ten thousand nodes of a random graph with a million edges, in pieces of `most` edges."""
     generator = torch.Generator().manual_seed(0)
     half = torch.randint(nodes, (2, edges // 2), generator=generator)
     edge_index = torch.cat([half, half.flip(0)], 1)
@@ -123,11 +124,11 @@ def nodes_cost(
 
 
 def core_cost(repeats: int, graphs: int = 256, mini_batch: int = 128) -> Rows:
-    """What the mask network costs beside the GNN it explains, on the same molecules, in the same run.
+    """The cost of the mask network beside that of the GNN it explains, on the same molecules, in the same run.
 
-    Scores: everything for a batch that is there (inputs, network, softmax, calibration) beside one forward pass.
-    Training: a step, with cutting its mini-batch out of the store, beside such a step of the GNN.
-    Memory: the most that is alive at once while a batch is scored.
+    Scores: everything for a given batch (inputs, network, softmax, calibration) beside one forward pass of the GNN.
+    Training: one step, including the selection of the mini-batch, beside one training step of the GNN.
+    Memory: peak memory of tensors while a batch is scored.
     """
     data = load("nitro", num_graphs=graphs)
     shape = gnn_config("paper", data.num_features, data.num_classes)
@@ -143,7 +144,7 @@ def core_cost(repeats: int, graphs: int = 256, mini_batch: int = 128) -> Rows:
 
 
 def _scores(known: InstanceSet, times: int = 1) -> tuple[Data, Callable[[], Tensor]]:
-    """A batch of all graphs, each so many times, and a function that scores it."""
+    """A batch of all graphs, each repeated `times` times, and a function that scores it."""
     config, split = RCConfig(), known.instances.split
     batch, units = known.instances[known.instances.everything.repeat(times)]
     label = known.label.repeat(times)
@@ -178,7 +179,7 @@ def _step_cost(known: InstanceSet, model: nn.Module, preset: str, size: int, rep
     )
     regions = Regions.fit(boundaries, known.embedding, known.label, epsilon=config.epsilon, scaled=config.scaled)
     effect = torch.rand(len(instances.units), generator=torch.Generator().manual_seed(0))
-    # What was taught makes no difference to the cost: here, that the edges of a graph go in the order they stand in.
+    # The cost does not depend on the deletion order that is taught: here it is the order in the graph.
     place = torch.arange(int((instances.units.counts * DEPTH).ceil().max()))
     order = torch.where(place < (instances.units.counts * DEPTH).ceil()[:, None], place, -1)
     pupil = TrainingSet.of(known, Lessons(order, effect), regions, config)
@@ -218,8 +219,8 @@ def _scores_memory(known: InstanceSet, times: int) -> dict[str, Any]:
 
 
 def _peak_bytes(run: Callable[[], object]) -> int:
-    """The most bytes of tensors that are alive at once, beyond those that were there before."""
-    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # or it tells of every start and stop
+    """Peak bytes of tensors allocated during a run."""
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # or the profiler logs every start and stop
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
         run()
     events = [event for event in profile.profiler.kineto_results.events() if event.name() == "[memory]"]
@@ -227,7 +228,7 @@ def _peak_bytes(run: Callable[[], object]) -> int:
 
 
 def _beside(run: Callable[[], object], gnn: Callable[[], object], repeats: int) -> dict[str, float]:
-    """Median milliseconds of both, taken in turns so that whatever else the machine does is done to both."""
+    """Median milliseconds of both, taken in turns so that other load on the machine affects both alike."""
     times: dict[str, list[float]] = {"ms": [], "GNN ms": []}
     for _ in range(repeats + WARM_UP):
         for seconds, function in zip(times.values(), (run, gnn), strict=True):

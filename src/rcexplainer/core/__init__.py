@@ -1,0 +1,1 @@
+"""The method itself: boundaries, regions, mask network, losses and searches. It needs torch alone, no PyG."""

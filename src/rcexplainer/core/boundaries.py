@@ -21,39 +21,68 @@ log = logging.getLogger(__name__)
 
 Head = Callable[[Tensor], Tensor]
 
-TOLERANCE = 1e-4  # of unit normals and relative scores in float32
+BOUNDARY_TOLERANCE = 1e-4  # of unit normals and relative scores in float32
 
 
 @dataclass(frozen=True, eq=False)
 class LinearBoundaries:
-    weight: Tensor  # [m, d]
-    bias: Tensor  # [m]
-    classes: Tensor  # [m, 2] long: row i separates class a = classes[i, 0], where B_i > 0, from b = classes[i, 1]
+    """Hyperplanes between pairs of classes.
+
+    Attributes:
+        weight: w [m, d].
+        bias: b [m].
+        classes: [m, 2] long; row i separates class a = classes[i, 0], where B_i > 0, from class b = classes[i, 1].
+    """
+
+    weight: Tensor
+    bias: Tensor
+    classes: Tensor
 
     def __call__(self, x: Tensor) -> Tensor:
-        """B(x) [n, m]."""
+        """Evaluate all boundaries: x [n, d] → B(x) [n, m]."""
         return torch.addmm(self.bias, x, self.weight.T)
 
     def __len__(self) -> int:
         return len(self.bias)
 
     def select(self, rows: Tensor) -> "LinearBoundaries":
-        """The rows of an index or a boolean mask."""
+        """Take some boundaries.
+
+        Args:
+            rows: Positions [k], or a boolean mask [m].
+
+        Returns:
+            These boundaries, in that order.
+        """
         return LinearBoundaries(self.weight[rows], self.bias[rows], self.classes[rows])
 
     def candidates(self, label: int) -> Tensor:
-        """Rows between this class and another. Crossing any other row changes nothing for the class."""
+        """Find the boundaries between a class and any other; crossing another row does not concern the class.
+
+        Args:
+            label: The class.
+
+        Returns:
+            [k] their rows.
+        """
         return (self.classes == label).any(1).nonzero().flatten()
 
     def oriented(self) -> "LinearBoundaries":
-        """The same boundaries with a < b."""
+        """Turn every boundary so that a < b."""
         sign = torch.where(self.classes[:, 0] < self.classes[:, 1], 1, -1).to(self.bias.dtype)
         return LinearBoundaries(self.weight * sign[:, None], self.bias * sign, self.classes.sort(1).values)
 
-    def merged(self, tolerance: float = TOLERANCE) -> "LinearBoundaries":
-        """Each hyperplane between two classes once, as it first occurs, with a < b; no rows that are none (w ≈ 0).
+    def merged(self, tolerance: float = BOUNDARY_TOLERANCE) -> "LinearBoundaries":
+        """Remove duplicates and degenerate rows (w ≈ 0), and turn every boundary so that a < b.
 
-        Two rows are one if their (w, b) / ‖w‖ are, up to the tolerance. B stays in the units of the scores.
+        Two rows between the same classes are duplicates if their (w, b) / ‖w‖ agree; the first one stays. B keeps the
+        units of the scores.
+
+        Args:
+            tolerance: Largest distance between duplicates, and smallest ‖w‖ relative to the largest.
+
+        Returns:
+            The distinct boundaries.
         """
         norm = self.weight.norm(dim=1)
         rows = self.oriented().select(norm > tolerance * norm.max() if len(self) else norm > 0)
@@ -68,6 +97,7 @@ class LinearBoundaries:
 
 
 def concat(parts: Sequence[LinearBoundaries]) -> LinearBoundaries:
+    """Join several sets of boundaries, one after the other."""
     return LinearBoundaries(
         torch.cat([part.weight for part in parts]),
         torch.cat([part.bias for part in parts]),
@@ -76,6 +106,14 @@ def concat(parts: Sequence[LinearBoundaries]) -> LinearBoundaries:
 
 
 def check_embeddings(x: Tensor) -> None:
+    """Check that embeddings form a matrix of finite numbers.
+
+    Args:
+        x: [n, d].
+
+    Raises:
+        RCExplainerError: If they do not.
+    """
     if x.dim() != 2:
         raise RCExplainerError(f"embeddings must be a matrix [instances, width], got shape {tuple(x.shape)}")
     bad = ~x.detach().isfinite().all(1)
@@ -87,13 +125,35 @@ def check_embeddings(x: Tensor) -> None:
 
 
 def at_samples(head: Head, x: Tensor) -> LinearBoundaries:
-    """Eq. 2, 3 at every row of x [n, d], in one backward pass: row i of the gradient depends on sample i alone."""
+    """Take the boundary between the two largest classes at every embedding (Eq. 2, 3).
+
+    One backward pass is enough, as row i of the gradient depends on sample i alone.
+
+    Args:
+        head: φ_fc.
+        x: [n, d].
+
+    Returns:
+        n boundaries.
+
+    Raises:
+        RCExplainerError: If an embedding is not finite, or the head does not return differentiable class scores.
+    """
     check_embeddings(x)
     return linearise(head, x, None)
 
 
 def linearise(head: Head, x: Tensor, classes: Tensor | None) -> LinearBoundaries:
-    """B of the margin between `classes` [n, 2] (left out: the two largest) at each row of x."""
+    """Linearise the margin between two classes at every embedding.
+
+    Args:
+        head: φ_fc.
+        x: [n, d].
+        classes: [n, 2] the classes; None for the two largest at each row.
+
+    Returns:
+        n boundaries.
+    """
     _, margin, classes, weight = gradients(head, x, classes, create_graph=False)
     weight, margin = weight.detach(), margin.detach()
     return LinearBoundaries(weight, margin - (weight * x.detach()).sum(1), classes)
@@ -102,7 +162,20 @@ def linearise(head: Head, x: Tensor, classes: Tensor | None) -> LinearBoundaries
 def gradients(
     head: Head, x: Tensor, classes: Tensor | None, create_graph: bool
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """x as a leaf, the margins there [n], the classes they are between [n, 2], and ∂ margin / ∂x [n, d]."""
+    """Differentiate the margin between two classes.
+
+    Args:
+        head: φ_fc.
+        x: [n, d].
+        classes: [n, 2] the classes; None for the two largest at each row.
+        create_graph: Whether the gradient itself can be differentiated.
+
+    Returns:
+        x as a leaf, the margins [n], their classes [n, 2], and ∂ margin / ∂x [n, d].
+
+    Raises:
+        RCExplainerError: If the head does not return differentiable class scores.
+    """
     x = x.detach().requires_grad_()
     with torch.enable_grad():
         scores = head(x)
@@ -124,13 +197,26 @@ def gradients(
 
 @torch.no_grad()
 def on_segments(
-    head: Head, starts: Tensor, ends: Tensor, max_steps: int = 40, tolerance: float = TOLERANCE
+    head: Head, starts: Tensor, ends: Tensor, max_steps: int = 40, tolerance: float = BOUNDARY_TOLERANCE
 ) -> LinearBoundaries:
-    """Boundaries where the way from one class to another first meets the next one, found by bisection.
+    """Find a boundary on each segment between two embeddings of different classes, by bisection.
 
-    Row i goes from starts[i] to ends[i], which the head must put into different classes. The two classes at the ends
-    of the bisected interval always differ; it stops where their scores, the two largest, are equal up to `tolerance`
-    times the margins at the ends. A segment that does not get there in `max_steps` is left out and counted in the log.
+    The classes at the two ends of the bisected interval always differ; the bisection stops where their scores are the
+    two largest and equal up to the tolerance. Segments on which it does not get there are left out and reported in the
+    log.
+
+    Args:
+        head: φ_fc.
+        starts: [n, d].
+        ends: [n, d] of other predicted classes than the starts.
+        max_steps: Number of bisections.
+        tolerance: Largest difference of the two scores, relative to the margins at the ends of the segment.
+
+    Returns:
+        Up to n boundaries.
+
+    Raises:
+        RCExplainerError: If an embedding is not finite, or the head does not return differentiable class scores.
     """
     check_embeddings(starts)
     check_embeddings(ends)
@@ -158,7 +244,7 @@ def on_segments(
         pair = torch.where(found[:, None], pair, torch.cat([pair[:, :1], moved], 1))
     if not bool(found.all()):
         log.warning(
-            "no boundary on %d of %d segments: %d do not join two classes, %d did not reach it in %d steps",
+            "no boundary on %d of %d segments: %d do not join two classes, %d did not converge in %d steps",
             int((~found).sum()), len(found), int((~crossing).sum()), int((crossing & ~found).sum()), max_steps,
         )  # fmt: skip
     return linearise(head, points[found], pair[found])
@@ -167,7 +253,17 @@ def on_segments(
 def enumerate_affine(
     head: Head, dim: int, dtype: torch.dtype = torch.float32, device: torch.device | str = "cpu"
 ) -> LinearBoundaries:
-    """All C(C−1)/2 boundaries of an affine head, exactly: the margins' gradients, and their values, at 0."""
+    """List all C(C−1)/2 boundaries of an affine head, exactly: the gradients and values of its margins at 0.
+
+    Args:
+        head: An affine φ_fc.
+        dim: d, the width of the embeddings.
+        dtype: Their dtype.
+        device: Their device.
+
+    Returns:
+        The boundaries.
+    """
     origin = torch.zeros(1, dim, dtype=dtype, device=device)
     with torch.no_grad():
         num_classes = head(origin).size(1)

@@ -1,10 +1,10 @@
-"""Scores from logits: a monotone map under which the cut at ½ means something.
+"""Scores from logits: a monotone map under which the cut at ½ has a meaning.
 
     score = ½ (1 + t / (1 + |t|)),   t = (logit − τ_c) / s
 
 τ_c is chosen for each class on validation instances, by really deleting {logit > τ}: the cut with the best
-(what the predicted class loses in probability, or the class asked for gains) − (share of the units deleted). Unlike σ
-the map does not saturate, so that different logits stay different scores.
+(probability that the predicted class loses, or the target class gains) − (share of the units deleted). Unlike σ the map
+does not saturate, so different logits remain different scores.
 """
 
 from collections.abc import Callable
@@ -13,16 +13,31 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-MOST = 1 << 23  # logits that quantiles are taken of: torch has none of more than twice as many
+QUANTILE_LIMIT = 1 << 23  # logits used for quantiles: torch.quantile refuses more than twice as many
 
 
 @dataclass(frozen=True)
 class Calibration:
-    threshold: Tensor  # τ_c [C]
-    scale: Tensor  # s, a scalar
+    """The map from logits to scores.
+
+    Attributes:
+        threshold: τ_c [C].
+        scale: s, a scalar.
+    """
+
+    threshold: Tensor
+    scale: Tensor
 
     def __call__(self, logits: Tensor, label: Tensor) -> Tensor:
-        """Scores in (0, 1) of units whose instances have the predicted class `label`, both [units]."""
+        """Map logits to scores.
+
+        Args:
+            logits: [units].
+            label: [units] the class of each unit's instance.
+
+        Returns:
+            [units] in (0, 1).
+        """
         t = (logits - self.threshold[label]) / self.scale
         return 0.5 * (1 + t / (1 + t.abs()))
 
@@ -30,10 +45,21 @@ class Calibration:
 def calibrate(
     logits: Tensor, label: Tensor, gain: Callable[[Tensor], Tensor], num_classes: int, cuts: int = 16
 ) -> Calibration:
-    """`gain(removed [units]) → [instances]` says what deleting these units is worth; `label` [instances]."""
+    """Choose the threshold of every class.
+
+    Args:
+        logits: [units] of the validation instances.
+        label: [instances] their classes.
+        gain: removed [units] → [instances]; what deleting these units is worth.
+        num_classes: C; a class without validation instances gets the threshold that is best for all of them.
+        cuts: Number of thresholds to try, between the median and the 99 % quantile of the logits.
+
+    Returns:
+        The calibrated map.
+    """
     if not len(logits):
         return Calibration(logits.new_zeros(num_classes), logits.new_ones(()))
-    some = logits[:: 1 + len(logits) // MOST]
+    some = logits[:: 1 + len(logits) // QUANTILE_LIMIT]
     levels = torch.quantile(some, torch.linspace(0.5, 0.99, cuts, device=logits.device, dtype=logits.dtype))
     worth = torch.stack([gain(logits > level) for level in levels])  # [cuts, instances]
     overall = levels[worth.mean(1).argmax()]

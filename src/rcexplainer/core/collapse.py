@@ -1,35 +1,54 @@
-"""Has a mask network collapsed? All masks 0, or all 1, or the same for every unit: then they explain nothing.
+"""Collapse of a mask network: masks that are all 0, all 1, or the same for every unit explain nothing.
 
-M_u = σ(f_u) of the units u of an instance
+M_u = σ(f_u) for the units u of an instance
 empty      max_u M_u < ε        full      min_u M_u > 1 − ε        flat      max_u f_u − min_u f_u < ε
 """
 
 import torch
 from torch import Tensor
 
-EPSILON = 0.01
-MOST = 0.95  # of the instances
+COLLAPSE_EPSILON = 0.01  # ε
+COLLAPSED_SHARE = 0.95  # of the instances, from which on the network counts as collapsed
 
 
 def mask_collapse(logits: Tensor, owner: Tensor, num_instances: int) -> str | None:
-    """How the masks σ(f) of nearly all instances have collapsed, in words; None if they have not."""
+    """Say how the masks σ(f) of nearly all instances have collapsed.
+
+    Args:
+        logits: f [units].
+        owner: [units] the instance of each unit.
+        num_instances: n.
+
+    Returns:
+        The kind of collapse in words, or None.
+    """
     low, high = _extremes(logits, owner, num_instances)
     if bool(low.isnan().any() | high.isnan().any()):
         return "the training diverged: masks are not numbers"
     kinds = {
-        "all masks are 0: no edge is ever kept": high.sigmoid() < EPSILON,
-        "all masks are 1: every edge is kept": low.sigmoid() > 1 - EPSILON,
-        "all edges of a graph get the same score": high - low < EPSILON,
+        "all masks are 0: no edge is ever kept": high.sigmoid() < COLLAPSE_EPSILON,
+        "all masks are 1: every edge is kept": low.sigmoid() > 1 - COLLAPSE_EPSILON,
+        "all edges of a graph get the same score": high - low < COLLAPSE_EPSILON,
     }
-    return next((kind for kind, here in kinds.items() if float(here.double().mean()) >= MOST), None)
+    return next((kind for kind, here in kinds.items() if float(here.double().mean()) >= COLLAPSED_SHARE), None)
 
 
 def ranking_collapse(logits: Tensor, owner: Tensor, num_instances: int) -> str | None:
-    """The same where only the order counts: a constant for every instance is no collapse."""
+    """Say how the rankings of nearly all instances have collapsed, where only the order of the units counts.
+
+    Args:
+        logits: f [units].
+        owner: [units] the instance of each unit.
+        num_instances: n.
+
+    Returns:
+        The kind of collapse in words, or None.
+    """
     low, high = _extremes(logits, owner, num_instances)
     if bool(low.isnan().any() | high.isnan().any()):
         return "the training diverged: scores are not numbers"
-    return "all edges of a graph get the same score" if float((high - low < EPSILON).double().mean()) >= MOST else None
+    flat = float((high - low < COLLAPSE_EPSILON).double().mean())
+    return "all edges of a graph get the same score" if flat >= COLLAPSED_SHARE else None
 
 
 def _extremes(logits: Tensor, owner: Tensor, num_instances: int) -> tuple[Tensor, Tensor]:

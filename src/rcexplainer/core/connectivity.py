@@ -1,13 +1,13 @@
-"""What a mask keeps says something of a node only if kept edges lead to the node.
+"""Connected explanations of a node or link: an edge counts only if kept edges connect it to the explained node.
 
     b(root) = ∞,   b(v) = max over units (v, w) of min(f_(v, w), b(w))        the widest path to the root
-    r(u) = min(f_u, max(b(i), b(j)))                                          u = (i, j): as far as it is connected
+    r(u) = min(f_u, max(b(i), b(j)))                                          u = (i, j), as far as it is connected
     f'_u = r(u) + ε (f_u − r(u))
 
-At any threshold, the units with r above it are those with f above it that hang together with the root. The small ε
-keeps the order of units behind the same narrow place, and lets their own f learn.
+At any threshold, the units with r above it are those with f above it that are connected to the root by such units. The
+small ε keeps the order of units behind the same bottleneck, and lets a gradient reach their own f.
 
-logits [U], pair [2, U], roots [k] → f' [U], in as many rounds as messages are passed
+logits [U], pair [2, U], roots [k] → f' [U], in as many rounds as the GNN passes messages
 """
 
 import torch
@@ -17,7 +17,18 @@ FOLLOW = 0.02  # ε
 
 
 def connected(logits: Tensor, pair: Tensor, roots: Tensor, num_nodes: int, rounds: int) -> Tensor:
-    """f' of every unit; units that no path leads to keep the order of their own f, far below all others."""
+    """Lower the logits of units that are not connected to the roots by units with logits as high.
+
+    Args:
+        logits: f [U].
+        pair: [2, U] the two nodes of each unit.
+        roots: [k] the explained nodes.
+        num_nodes: Number of nodes.
+        rounds: Length of the longest path considered.
+
+    Returns:
+        f' [U]; units without a path to a root rank below all others, in the order of their own f.
+    """
     far = torch.finfo(logits.dtype).max / 4
     width = logits.new_full((num_nodes,), -far).index_fill(0, roots, far)
     ends, others = torch.cat([pair[0], pair[1]]), torch.cat([pair[1], pair[0]])

@@ -1,16 +1,16 @@
-"""A search as teacher of the ranking: which units matter on their own, and in which order greedy deletion took them.
+"""A search as teacher of the ranking: the units' own effects, and the order in which greedy deletion took them.
 
     effect e_u = p(c | G) − p(c | G without u), c the predicted class
     L_effect = −Σ_u q_u log softmax(f)_u,   q = softmax(e / τ)
 
-Where several units would do equally well the search takes one of them, and no network could know which; q shares
-the credit among them.
+Where several units would do equally well the search takes one of them, and no network can predict which; q shares the
+credit among them.
 
     order π = (u_1, …, u_K), found by deleting for real against the region's boundaries
     L_order = Σ_t w_t [ log Σ_{u not in u_1…u_{t−1}} exp f(u) − f(u_t) ] / Σ_t w_t,   w_t = 1/t
 
-the negative log-likelihood of π under Plackett–Luce: at each step the unit that went next should have the largest
-score of all that were left. Early deletions do most of the work, hence the weights.
+the negative log-likelihood of π under Plackett–Luce: at each step the unit deleted next should have the largest score
+of those left. Early deletions do most of the work, hence the weights.
 """
 
 import torch
@@ -18,14 +18,34 @@ from torch import Tensor
 
 
 def order_loss(logits: Tensor, ptr: Tensor, owner: Tensor, order: Tensor) -> Tensor:
-    """L_order [n] from f [units] and π [n, K]: positions within the instance, −1 after the last one."""
+    """L_order.
+
+    Args:
+        logits: f [units].
+        ptr: [n + 1] where the units of each instance begin.
+        owner: [units] the instance of each unit.
+        order: π [n, K] positions within the instance, −1 after the last.
+
+    Returns:
+        [n]; 0 for an instance without an order.
+    """
     weight = (order >= 0) / torch.arange(1, order.size(1) + 1, device=order.device)
     surprise = surprises(logits, ptr, owner, order)
     return (weight * surprise).sum(1) / weight.sum(1).clamp_min(1e-9)
 
 
 def surprises(logits: Tensor, ptr: Tensor, owner: Tensor, order: Tensor) -> Tensor:
-    """−log of the probability that u_t went next, for every step of π, [n, K]; 0 after the last one."""
+    """−log of the probability that u_t comes next, for every step of π.
+
+    Args:
+        logits: f [units].
+        ptr: [n + 1] where the units of each instance begin.
+        owner: [units] the instance of each unit.
+        order: π [n, K] positions within the instance, −1 after the last.
+
+    Returns:
+        [n, K]; 0 after the last step.
+    """
     num_instances, width = order.size(0), max(1, int(ptr.diff().max()))
     scores = logits.new_full((num_instances, width), -torch.inf)
     scores[owner, torch.arange(len(owner), device=owner.device) - ptr[owner]] = logits
@@ -42,15 +62,35 @@ def surprises(logits: Tensor, ptr: Tensor, owner: Tensor, order: Tensor) -> Tens
 
 
 def effect_loss(logits: Tensor, owner: Tensor, num_instances: int, effect: Tensor, temperature: float) -> Tensor:
-    """L_effect [n] from f [units] and e [units]; 0 for an instance without units."""
+    """L_effect.
+
+    Args:
+        logits: f [units].
+        owner: [units] the instance of each unit.
+        num_instances: n.
+        effect: e [units].
+        temperature: τ.
+
+    Returns:
+        [n]; 0 for an instance without units.
+    """
     target = log_softmax(effect / temperature, owner, num_instances).exp()
     surprise = -target * log_softmax(logits, owner, num_instances)
     return logits.new_zeros(num_instances).index_add(0, owner, surprise)
 
 
 def log_softmax(values: Tensor, owner: Tensor, num_instances: int) -> Tensor:
-    """log softmax over the units of each instance, [units]."""
-    # Only for stability, so that no gradient is needed through it.
+    """log softmax over the units of each instance.
+
+    Args:
+        values: [units].
+        owner: [units] the instance of each unit.
+        num_instances: n.
+
+    Returns:
+        [units].
+    """
+    # For numerical stability only, so it needs no gradient.
     largest = values.new_full((num_instances,), -torch.inf).scatter_reduce(0, owner, values.detach(), "amax")
     shifted = values - largest[owner]
     total = values.new_zeros(num_instances).index_add(0, owner, shifted.exp())

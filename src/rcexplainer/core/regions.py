@@ -1,4 +1,4 @@
-"""Decision regions: convex polytopes that hold many instances of one predicted class and hardly any other.
+"""Decision regions: convex polytopes that hold many instances of one predicted class and hardly any of the others.
 
     max_{P ⊆ H̃} g(P, c)   s.t.   h(P, c) ≤ δ = h(H̃, c)                                             (1, 4)
     D_c ← D_c \\ r(P, c), until D_c is empty                                                          (peeling)
@@ -6,7 +6,7 @@
 
 x [n, d]; H̃ = the boundaries between c and another class; a region is rows [p] of the boundaries and signs [p]. For
 losses over instances of different regions they are padded to [R, P_max], and boundaries are divided by a scale, half
-the median |B_i| of the members covered, as σ(B) is flat where |B| is in the tens.
+the median |B_i| of the members covered, because σ(B) is flat where |B| is in the tens.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,31 +17,45 @@ import torch
 from torch import Tensor
 
 from rcexplainer.core.boundaries import LinearBoundaries, check_embeddings, concat
-from rcexplainer.core.cover import EPSILON, peel
+from rcexplainer.core.cover import COVER_EPSILON, peel
 from rcexplainer.errors import RCExplainerError
 
-_CELLS = 2**24  # numbers at a time where instances meet boundaries or regions: 64 MB of floats
-_SHOWN = 5  # regions of a class in the printed table
+_MATRIX_SIZE = 2**24  # entries of an instances × boundaries matrix computed at a time: 64 MB of floats
+_REGIONS_PRINTED = 5  # per class
 
 
 @dataclass(frozen=True, eq=False)
 class DecisionRegion:
-    """r(P, c). `covered` counts the members that no region before it covers."""
+    """r(P, c).
+
+    Attributes:
+        label: c.
+        rows: [p] long; P as rows of the boundaries.
+        signs: [p] ±1; the inner side of each.
+        covered: Number of members that no earlier region covers.
+        intruders: Number of instances of other classes inside.
+    """
 
     label: int
-    rows: Tensor  # [p] long
-    signs: Tensor  # [p] ±1
+    rows: Tensor
+    signs: Tensor
     covered: int
     intruders: int
 
 
 @dataclass(frozen=True, eq=False)
 class Regions:
-    """The regions of all classes, each class's in the order of peeling."""
+    """The regions of all classes, those of one class in the order of peeling.
+
+    Attributes:
+        boundaries: The candidates H̃ of all classes.
+        regions: R regions.
+        scale: [R, P_max] the divisor of each boundary in `margins`.
+    """
 
     boundaries: LinearBoundaries
     regions: tuple[DecisionRegion, ...]
-    scale: Tensor  # [R, P_max]
+    scale: Tensor
 
     @classmethod
     def fit(
@@ -50,15 +64,27 @@ class Regions:
         embeddings: Tensor,
         predictions: Tensor,
         *,
-        epsilon: float = EPSILON,
-        weights: Tensor | None = None,
+        epsilon: float = COVER_EPSILON,
         scaled: bool = True,
         tight: bool = False,
     ) -> "Regions":
-        """`predictions` [n]: the classes predicted, never labels. `weights` [n] > 0: what each instance counts in g,
-        such as the confidence of its prediction. `scaled=False` leaves the boundaries as they are (scale 1).
-        `tight=True` adds to each region every candidate that has all its members on one side: it covers the same
-        instances, but less of the space where there are none, to which deleting edges may lead."""
+        """Find the regions of every predicted class by peeling.
+
+        Args:
+            boundaries: The candidates H̃ of all classes.
+            embeddings: [n, d].
+            predictions: [n] the predicted classes (never labels).
+            epsilon: ε of the greedy choice (Eq. 5).
+            scaled: Whether margins are divided by half the median |B_i| of the members covered; if not, the scale is 1.
+            tight: Whether a region gets every candidate that has all its members on one side. It then covers the same
+                instances, but less of the empty space around them, where deleting edges may lead.
+
+        Returns:
+            The regions.
+
+        Raises:
+            RCExplainerError: If an embedding is not finite, or the numbers of embeddings and predictions differ.
+        """
         check_embeddings(embeddings)
         if len(predictions) != len(embeddings) or not len(embeddings):
             raise RCExplainerError(
@@ -75,7 +101,6 @@ class Regions:
                 _sides(candidates, embeddings, members.nonzero().flatten()),
                 _sides(candidates, embeddings, others.nonzero().flatten()),
                 epsilon,
-                None if weights is None else weights[members],
             )
             own = embeddings[members]
             for cover in covers:
@@ -100,22 +125,29 @@ class Regions:
 
     @cached_property
     def rows(self) -> Tensor:
-        """[R, P_max], padded with 0."""
+        """[R, P_max] the boundaries of each region, padded with 0."""
         return _pad([region.rows for region in self.regions], 0)
 
     @cached_property
     def signs(self) -> Tensor:
-        """[R, P_max], padded with 0."""
+        """[R, P_max] their inner sides ±1, padded with 0."""
         return _pad([region.signs for region in self.regions], 0)
 
     @cached_property
     def valid(self) -> Tensor:
-        """[R, P_max]: which of them are boundaries of the region."""
+        """[R, P_max] bool; False for padding."""
         return self.signs != 0
 
     def distances(self, embeddings: Tensor, region: Tensor) -> Tensor:
-        """s_i B_i(x) [n, P_max] for the rows of each instance's region [n]: positive inside, +inf where there is no
-        boundary (so a minimum over them is taken over real ones), as for every row of region −1."""
+        """Evaluate s_i B_i(x) for the boundaries of each instance's region.
+
+        Args:
+            embeddings: [n, d].
+            region: [n] the region of each instance, −1 for none.
+
+        Returns:
+            [n, P_max]; positive inside, +inf for padding and for region −1, so that minima ignore both.
+        """
         if not len(self.boundaries):
             return embeddings.new_full((len(embeddings), self.scale.size(1)), torch.inf)
         values = self.boundaries(embeddings).gather(1, self.rows[region])
@@ -123,12 +155,28 @@ class Regions:
         return (values * self.signs[region]).masked_fill(~valid, torch.inf)
 
     def margins(self, embeddings: Tensor, region: Tensor) -> Tensor:
-        """The same, each boundary divided by its scale."""
+        """As `distances`, with each boundary divided by its scale.
+
+        Args:
+            embeddings: [n, d].
+            region: [n] the region of each instance, −1 for none.
+
+        Returns:
+            [n, P_max].
+        """
         return self.distances(embeddings, region) / self.scale[region]
 
     @torch.no_grad()
     def violated(self, embeddings: Tensor, region: Tensor) -> Tensor:
-        """[n] how many boundaries of its region [n] each instance is on the wrong side of; of region −1, none."""
+        """Count the boundaries of its region that each instance is on the wrong side of.
+
+        Args:
+            embeddings: [n, d].
+            region: [n] the region of each instance, −1 for none.
+
+        Returns:
+            [n]; 0 for region −1.
+        """
         counts = torch.zeros_like(region)
         for part in _parts(len(region) if len(self.boundaries) else 0, len(self.boundaries)):
             sides = self.boundaries(embeddings[part]).gather(1, self.rows[region[part]]) > 0
@@ -137,12 +185,30 @@ class Regions:
         return counts
 
     def contains(self, embeddings: Tensor, region: Tensor) -> Tensor:
-        """[n] whether each instance lies in its region [n]; nobody lies in region −1."""
+        """Test whether each instance lies in its region.
+
+        Args:
+            embeddings: [n, d].
+            region: [n] the region of each instance, −1 for none.
+
+        Returns:
+            [n] bool; False for region −1.
+        """
         return (self.violated(embeddings, region) == 0) & (region >= 0)
 
     def assign(self, embeddings: Tensor, predictions: Tensor) -> Tensor:
-        """[n] for each instance the region of its predicted class with the fewest violated boundaries (a tie: the one
-        peeled first), or −1 where no instance of that class was seen."""
+        """Assign instances to the region of their predicted class with the fewest violated boundaries.
+
+        Args:
+            embeddings: [n, d].
+            predictions: [n].
+
+        Returns:
+            [n] regions, at a tie the one peeled first; −1 where the class has no region.
+
+        Raises:
+            RCExplainerError: If an embedding is not finite.
+        """
         check_embeddings(embeddings)
         region = torch.full_like(predictions, -1)
         for label in sorted(set(self.labels.tolist())):
@@ -153,10 +219,11 @@ class Regions:
 
     @torch.no_grad()
     def _fewest_violated(self, embeddings: Tensor, instances: Tensor, own: Tensor) -> Tensor:
-        """For each of the instances the place in `own` of the region with the fewest violated boundaries."""
+        """[k] for each of `instances` [k] the position in `own` of the region with the fewest violated boundaries."""
         valid, signs = self.valid[own], self.signs[own]
         used, place = torch.unique(self.rows[own][valid], return_inverse=True)
-        # Outside a row of sign + is who has B ≤ 0: 1 − [B > 0]; of sign −, B > 0. So the counts are a product.
+        # A row of sign + is violated where B ≤ 0, which is 1 − [B > 0]; one of sign − where B > 0. So the counts are a
+        # matrix product.
         turn = torch.zeros(len(used), len(own), device=used.device)
         turn[place, valid.nonzero()[:, 0]] = -signs[valid].float()
         at_zero = (signs > 0).sum(1).float()
@@ -172,15 +239,15 @@ class Regions:
             own = [region for region in self.regions if region.label == label]
             lines += [
                 f"{label:>5}  {len(region.rows):>10}  {region.covered:>9}  {region.intruders:>9}"
-                for region in own[:_SHOWN]
+                for region in own[:_REGIONS_PRINTED]
             ]
-            if own[_SHOWN:]:
-                rest = sum(region.covered for region in own[_SHOWN:])
-                lines.append(f"{label:>5}  … {len(own) - _SHOWN} more regions, which cover {rest}")
+            if own[_REGIONS_PRINTED:]:
+                rest = sum(region.covered for region in own[_REGIONS_PRINTED:])
+                lines.append(f"{label:>5}  … {len(own) - _REGIONS_PRINTED} more regions, which cover {rest}")
         return "\n".join(lines)
 
     def state(self) -> dict[str, Tensor]:
-        """Everything as plain tensors, to be saved."""
+        """Return everything as plain tensors, to be saved; `from_state` is the inverse."""
         counts = torch.tensor([[region.covered, region.intruders] for region in self.regions])
         return {
             "weight": self.boundaries.weight,
@@ -196,6 +263,14 @@ class Regions:
 
     @classmethod
     def from_state(cls, state: dict[str, Tensor]) -> "Regions":
+        """Restore what `state` returned.
+
+        Args:
+            state: Tensors by name.
+
+        Returns:
+            The regions.
+        """
         numbers = zip(*(state[name].tolist() for name in ("labels", "covered", "intruders")), strict=True)
         regions = tuple(
             DecisionRegion(label, rows[signs != 0], signs[signs != 0], covered, intruders)
@@ -205,7 +280,14 @@ class Regions:
 
     @classmethod
     def joined(cls, parts: Sequence["Regions"]) -> "Regions":
-        """All regions in one list, those of each part after the ones before it."""
+        """Concatenate several sets of regions.
+
+        Args:
+            parts: The sets, each with its own boundaries.
+
+        Returns:
+            All regions, in the order of the parts.
+        """
         starts = torch.tensor([0, *(len(part.boundaries) for part in parts)]).cumsum(0).tolist()
         regions = [
             replace(one, rows=one.rows + start)
@@ -217,13 +299,13 @@ class Regions:
 
 
 def _unanimous(sides: Tensor) -> tuple[Tensor, Tensor]:
-    """The columns [p] of sides [k, m] on which all agree, and the side [p] they agree on."""
+    """The columns [p] of sides [k, m] on which all rows agree, and the side [p] they agree on."""
     same = (sides == sides[0]).all(0)
     return same.nonzero().flatten(), sides[0, same]
 
 
 def _sides(boundaries: LinearBoundaries, embeddings: Tensor, index: Tensor) -> Tensor:
-    """B(x) > 0 [k, m] for the instances of the index."""
+    """B(x) > 0 [k, m] for the instances at `index` [k]."""
     sides = torch.empty(len(index), len(boundaries), dtype=torch.bool, device=embeddings.device)
     with torch.no_grad():
         for part in _parts(len(index), max(len(boundaries), embeddings.size(1))):
@@ -232,13 +314,13 @@ def _sides(boundaries: LinearBoundaries, embeddings: Tensor, index: Tensor) -> T
 
 
 def _parts(length: int, width: int) -> Iterator[slice]:
-    """Slices of so many instances that a matrix of this width stays small."""
-    step = max(1, _CELLS // max(1, width))
+    """Slices of 0 … length that keep a matrix of this width small."""
+    step = max(1, _MATRIX_SIZE // max(1, width))
     return (slice(start, start + step) for start in range(0, length, step))
 
 
 def _pad(parts: list[Tensor], value: float) -> Tensor:
-    """[R, P_max], at least one column, so that a minimum over the boundaries exists."""
+    """[R, P_max] with at least one column, so that a minimum over the boundaries exists."""
     width = max(1, *(len(part) for part in parts))
     padded = parts[0].new_full((len(parts), width), value)
     for line, part in zip(padded, parts, strict=True):

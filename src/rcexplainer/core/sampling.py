@@ -1,7 +1,7 @@
-"""Which boundaries are looked at: H̃, the candidates of all classes, and how well they stand for the head.
+"""The candidate boundaries H̃ of all classes, and how well they approximate the head.
 
-A head whose margins are affine has C(C−1)/2 boundaries, which are enumerated. Any other has too many, so they are
-sampled. Whether a head is affine, piecewise linear or smooth is measured, not read off its modules.
+A head whose margins are affine has C(C−1)/2 boundaries, which are enumerated. Any other head has too many, so they are
+sampled. Whether a head is affine, piecewise linear or smooth is measured, not inferred from its modules.
 """
 
 import logging
@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from rcexplainer.core.boundaries import (
-    TOLERANCE,
+    BOUNDARY_TOLERANCE,
     Head,
     LinearBoundaries,
     at_samples,
@@ -29,12 +29,21 @@ log = logging.getLogger(__name__)
 # (head, embeddings [k, d] of one class, as many of other classes) → boundaries
 Sampler = Callable[[Head, Tensor, Tensor], LinearBoundaries]
 
-_CHUNK = 65536  # embeddings at a time, where all of them are looked at
-_FAR = 10.0  # how far outside the data a head is tried, in units of its extent
+_EMBEDDINGS_AT_ONCE = 65536
+_FAR = 10.0  # how far outside the data a head is probed, in units of the data's extent
 
 
-def is_affine(head: Head, x: Tensor, tolerance: float = TOLERANCE) -> bool:
-    """Measured: all margins to the first class, linearised at the mean of x, hold on x and far outside of it."""
+def is_affine(head: Head, x: Tensor, tolerance: float = BOUNDARY_TOLERANCE) -> bool:
+    """Measure whether the head is affine: its margins, linearised at the mean of x, hold on x and far outside.
+
+    Args:
+        head: φ_fc.
+        x: [n, d] embeddings.
+        tolerance: Largest error, relative to the largest margin.
+
+    Returns:
+        Whether all margins are affine.
+    """
     probes, centre, extent = _probes(x)
     far = centre + _FAR * extent * _directions(probes)
     points = torch.cat([probes, far, 2 * centre - far])
@@ -49,10 +58,18 @@ def is_affine(head: Head, x: Tensor, tolerance: float = TOLERANCE) -> bool:
 
 @torch.enable_grad()
 def smooth_head(head: Head, x: Tensor, tolerance: float = 1e-3) -> bool:
-    """Whether the head is curved (tanh, GELU, …) rather than piecewise linear (ReLU, hard-tanh, MaxOut, …).
+    """Measure whether the head is smooth (tanh, GELU, …) rather than piecewise linear (ReLU, hard-tanh, MaxOut, …).
 
-    The second derivative of the margin along a random direction is 0 at every point of a piecewise linear head; a
-    smooth one has it at almost all. It is compared to the gradient, over the extent of the data.
+    The second derivative of the margin along a random direction is 0 everywhere for a piecewise linear head, and almost
+    nowhere for a smooth one. It is compared to the gradient, over the extent of the data.
+
+    Args:
+        head: φ_fc.
+        x: [n, d] embeddings.
+        tolerance: Relative change of the gradient over the extent of the data, above which a point counts as curved.
+
+    Returns:
+        Whether more than a tenth of the points are curved.
     """
     probes, _, extent = _probes(x)
     at, _, _, weight = gradients(head, probes, None, create_graph=True)
@@ -65,17 +82,26 @@ def smooth_head(head: Head, x: Tensor, tolerance: float = 1e-3) -> bool:
 
 
 def linearisation_error(head: Head, x: Tensor, steps: int = 4) -> float:
-    """max |B_x(p) − margin(p)| over points p between each x and the nearest point of its own boundary B_x = 0.
+    """Measure max |B_x(p) − margin(p)| over points p between each x and the nearest point of its boundary B_x = 0.
 
-    At x itself it is 0 for every head; on the way to the boundary it is 0 as long as x and the boundary lie on one
-    linear piece. So it shows the curvature of a smooth head, and for a piecewise linear one the crossings into other
-    pieces. Ways longer than the extent of the data end there: farther out there is nothing to explain.
+    At x itself the error is 0 for every head; on the way to the boundary it is 0 as long as x and the boundary lie on
+    one linear piece. So it shows the curvature of a smooth head, and the crossings into other pieces of a piecewise
+    linear one. Ways longer than the extent of the data are cut off there, as no instance lies farther out.
+
+    Args:
+        head: φ_fc.
+        x: [n, d] embeddings.
+        steps: Points on each way.
+
+    Returns:
+        The largest error, in units of the scores.
     """
     _, _, extent = _probes(x)
-    return max(_error_on_the_way(head, chunk, extent, steps) for chunk in torch.split(x, _CHUNK))
+    return max(_error_on_the_way(head, chunk, extent, steps) for chunk in torch.split(x, _EMBEDDINGS_AT_ONCE))
 
 
 def _error_on_the_way(head: Head, x: Tensor, extent: Tensor, steps: int) -> float:
+    """`linearisation_error` of a chunk, with ways at most as long as the extent."""
     own = linearise(head, x, None)
     norm = own.weight.norm(dim=1, keepdim=True).clamp_min(torch.finfo(x.dtype).tiny)
     value = (own.weight * x).sum(1, keepdim=True) + own.bias[:, None]  # B_x(x) ≥ 0
@@ -89,29 +115,35 @@ def _error_on_the_way(head: Head, x: Tensor, extent: Tensor, steps: int) -> floa
 
 
 def warn_if_smooth(head: Head, x: Tensor) -> None:
-    """One warning for a head whose boundaries can only be local linearisations, with how far they are off."""
+    """Log one warning, with the linearisation error, if the head is smooth.
+
+    Args:
+        head: φ_fc.
+        x: [n, d] embeddings.
+    """
     if not is_affine(head, x) and smooth_head(head, x):
         error = linearisation_error(head, x)
         log.warning("the head is not piecewise linear: boundaries are local linearisations, off by up to %.3g", error)
 
 
 def _probes(x: Tensor, number: int = 64) -> tuple[Tensor, Tensor, Tensor]:
-    """A few rows from everywhere in x, their mean [1, d], and how far they are from it at most."""
+    """Some rows spread over x, their mean [1, d], and their largest distance from it, the extent."""
     check_embeddings(x)
     probes = x.detach()[:: max(1, len(x) // number)][:number]
     centre = probes.mean(0, keepdim=True)
     extent = (probes - centre).norm(dim=1).max()
-    # One sample alone, or all in one place: their distance from the origin is the only scale left.
+    # For a single sample, or identical ones, the distance from the origin is the only scale left.
     return probes, centre, extent if bool(extent > 0) else probes.norm(dim=1).max().clamp_min(1)
 
 
 def _directions(like: Tensor) -> Tensor:
-    """Random unit vectors, the same ones every time."""
+    """Random unit vectors of a fixed seed."""
     vectors = torch.randn(like.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     return torch.nn.functional.normalize(vectors).to(like)
 
 
 def _at_seeds(head: Head, seeds: Tensor, _: Tensor) -> LinearBoundaries:
+    """The sampler of the paper: boundaries at the embeddings themselves."""
     return at_samples(head, seeds)
 
 
@@ -127,15 +159,30 @@ def sample_boundaries(
     generator: torch.Generator | None = None,
     target: int | None = None,
 ) -> LinearBoundaries:
-    """H̃: all boundaries of an affine head; else those of up to `per_class` embeddings of each predicted class.
+    """Collect the candidates H̃: all boundaries of an affine head, else a sample of them.
 
-    `"sample"` takes them at the embeddings (the paper), `"segment"` on the way to embeddings of other classes (the
-    authors' code). Duplicates are merged. Of a smooth head they are local linearisations (`warn_if_smooth`).
+    Duplicates are merged. Boundaries of a smooth head are local linearisations (`warn_if_smooth`).
 
-    With a `target`, only boundaries between it and another class (Eq. 12, 13). At an embedding of class i the two
-    largest need not be i and the target, so that there its margin to the target is taken, whichever the sampler: the
-    piece of the boundary between the two that belongs to the linear piece the embedding lies on. A deep head may have
-    many of them for the same two classes.
+    With a target, only boundaries between it and another class count (Eq. 12, 13). At an embedding of class i the two
+    largest classes need not be i and the target, so there the margin between i and the target is linearised, whatever
+    the sampler: this gives the boundary on the linear piece around the embedding. A deep head may have many of them
+    for the same two classes.
+
+    Args:
+        head: φ_fc.
+        embeddings: [n, d].
+        predictions: [n].
+        per_class: Number of embeddings sampled from each predicted class.
+        sampler: `"sample"` takes boundaries at the embeddings (the paper), `"segment"` on the way to embeddings of
+            other classes (the authors' code); or a function.
+        generator: Source of random numbers; None for a fixed seed.
+        target: The class to reach; None for any.
+
+    Returns:
+        The distinct boundaries.
+
+    Raises:
+        RCExplainerError: If an embedding is not finite, or the head does not return differentiable class scores.
     """
     check_embeddings(embeddings)
     if is_affine(head, embeddings):
@@ -160,7 +207,7 @@ def sample_boundaries(
 
 
 def _choose(among: Tensor, number: int, generator: torch.Generator, replace: bool = False) -> Tensor:
-    """Up to `number` of the True places of a mask, uniformly; with `replace` as many, if there is any."""
+    """Draw up to `number` True positions of a mask; with `replace` exactly as many, unless there is none."""
     places = among.nonzero().flatten()
     if replace:
         number = number if len(places) else 0

@@ -1,4 +1,4 @@
-"""Searching by really deleting: many copies of many instances, each with other units gone, asked in one go.
+"""Search by real deletion: many copies of many instances, each lacking other units, evaluated in one call.
 
     state [units]            which units of every instance are removed now
     evaluate(instances [v], removed [Σ units of these]) → [v, …]    the model on v such copies
@@ -17,35 +17,66 @@ from torch import Tensor
 from rcexplainer.core.segments import first_minimum, gather_ranges, owners
 
 Evaluate = Callable[[Tensor, Tensor], Tensor]
-# (value, unit and instance of every option, number of instances) → the place of each instance's choice, −1 for none
+# (value, unit and instance of every option, number of instances) → the position of each instance's choice, −1 for none
 Choose = Callable[[Tensor, Tensor, Tensor, int], Tensor]
 
 
 @dataclass(frozen=True)
 class Deletions:
-    """For each instance the units in the order they were deleted, and the value after each deletion."""
+    """The path of a greedy deletion.
 
-    units: Tensor  # [n, steps], −1 after the last one
-    values: Tensor  # [n, steps], nan after the last one
+    Attributes:
+        units: [n, steps] the units of each instance in the order of deletion, −1 after the last one.
+        values: [n, steps], or [n, steps, columns]; the value after each deletion, NaN after the last one.
+    """
+
+    units: Tensor
+    values: Tensor
 
 
 def toggle_each(ptr: Tensor, state: Tensor, units: Tensor) -> tuple[Tensor, Tensor]:
-    """One copy for each of `units`: its instance as in `state`, with that unit removed (or put back, if it was)."""
+    """Make one copy for each unit: its instance in the given state, with that unit removed, or put back if it was.
+
+    Args:
+        ptr: [n + 1] where the units of each instance begin.
+        state: [all units] bool; the units removed now.
+        units: [v] the unit to toggle in each copy.
+
+    Returns:
+        The instance of each copy [v], and the units removed in the copies, one copy after the other.
+    """
     instance = torch.searchsorted(ptr, units, right=True) - 1
     index, copy = gather_ranges(ptr[instance], ptr[instance + 1])
     return instance, state[index] ^ (index == units[copy])
 
 
 def smallest(value: Tensor, units: Tensor, instance: Tensor, num_instances: int) -> Tensor:
-    """The option with the smallest value, the first of several."""
+    """Choose the option with the smallest value, the first of several.
+
+    Args:
+        value: [v] the value of every option.
+        units: [v] the unit of every option.
+        instance: [v] its instance.
+        num_instances: n.
+
+    Returns:
+        [n] the position of each instance's choice, −1 for none.
+    """
     return first_minimum(value, instance, num_instances)
 
 
 def prefer(effect: Tensor, tolerance: float) -> Choose:
-    """Once outside (value < 0), units that lead equally far go by what they do on their own, `effect` [units].
+    """Choose like `smallest`, but outside the region (value < 0) break near-ties by the units' own effects.
 
-    Values are log-odds, compared as probabilities: where nothing is left to gain, whatever goes next is arbitrary to
-    the search, and its order would teach nothing.
+    Values are log-odds, compared as probabilities: where nothing is left to gain, the next deletion is arbitrary to the
+    search, and its order would teach nothing.
+
+    Args:
+        effect: [units] what each unit does on its own.
+        tolerance: Difference in probability up to which options count as tied.
+
+    Returns:
+        A rule for `greedy`.
     """
 
     def choose(value: Tensor, units: Tensor, instance: Tensor, num_instances: int) -> Tensor:
@@ -63,13 +94,28 @@ def greedy(
     steps: Tensor,
     state: Tensor | None = None,
     choose: Choose = smallest,
+    columns: int | None = None,
 ) -> Deletions:
-    """Delete up to `steps` [n] of the `allowed` [units] units of each instance, starting from `state`."""
+    """Delete units one after the other, in all instances at once.
+
+    Args:
+        ptr: [n + 1] where the units of each instance begin.
+        evaluate: The values of copies, [v], or [v, columns] for a rule that compares by several keys.
+        allowed: [units] bool; which units may go.
+        steps: [n] how many units of each instance may go.
+        state: [units] bool; units removed before the first step. It is not changed.
+        choose: Picks each instance's next unit.
+        columns: Number of values per copy; None for one value without a dimension of its own.
+
+    Returns:
+        The units in the order of deletion, with their values.
+    """
     owner = owners(ptr)
     state = torch.zeros_like(allowed) if state is None else state.clone()
     most = int(steps.max()) if len(steps) else 0
-    units = torch.full((len(steps), most), -1, device=ptr.device)
-    values = torch.full((len(steps), most), torch.nan, dtype=torch.double, device=ptr.device)
+    shape = (len(steps), most) if columns is None else (len(steps), most, columns)
+    units = torch.full(shape[:2], -1, device=ptr.device)
+    values = torch.full(shape, torch.nan, dtype=torch.double, device=ptr.device)
     for step in range(most):
         options = (allowed & ~state & (steps > step)[owner]).nonzero().squeeze(1)
         if not len(options):

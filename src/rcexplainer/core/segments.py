@@ -1,11 +1,18 @@
-"""Ragged arrays: instances of different size, one after the other, with `ptr` [n + 1] saying where each begins."""
+"""Ragged arrays: instances of different sizes in one tensor; `ptr` [n + 1] holds where each begins."""
 
 import torch
 from torch import Tensor
 
 
 def gather_ranges(starts: Tensor, ends: Tensor) -> tuple[Tensor, Tensor]:
-    """The concatenated integer ranges [start, end) and, for each number in them, which range it is from.
+    """Concatenate integer ranges [start, end).
+
+    Args:
+        starts: [k].
+        ends: [k].
+
+    Returns:
+        The numbers of all ranges, and for each number the range it comes from.
 
     >>> gather_ranges(torch.tensor([4, 0]), torch.tensor([6, 3]))
     (tensor([4, 5, 0, 1, 2]), tensor([0, 0, 1, 1, 1]))
@@ -17,12 +24,21 @@ def gather_ranges(starts: Tensor, ends: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def owners(ptr: Tensor) -> Tensor:
-    """Which instance each entry belongs to."""
+    """Return the instance of each entry: ptr [n + 1] → [ptr[-1]]."""
     return torch.arange(len(ptr) - 1, device=ptr.device).repeat_interleave(ptr.diff())
 
 
 def first_minimum(values: Tensor, owner: Tensor, num_owners: int) -> Tensor:
-    """Position of each owner's smallest value, the first of several; −1 for an owner without values."""
+    """Find each owner's smallest value.
+
+    Args:
+        values: [v].
+        owner: [v].
+        num_owners: n.
+
+    Returns:
+        [n] positions, the first of several equal values; −1 for an owner without values.
+    """
     least = values.new_full((num_owners,), torch.inf).scatter_reduce(0, owner, values, "amin")
     here = torch.arange(len(values), device=values.device)
     nowhere = torch.full_like(here, len(values))
@@ -32,7 +48,16 @@ def first_minimum(values: Tensor, owner: Tensor, num_owners: int) -> Tensor:
 
 
 def ranks(scores: Tensor, owner: Tensor, ptr: Tensor) -> Tensor:
-    """The place of every entry among its owner's, 0 for the highest score; ties go by position."""
+    """Rank the entries of each owner.
+
+    Args:
+        scores: [v].
+        owner: [v], ascending.
+        ptr: [n + 1] where the entries of each owner begin.
+
+    Returns:
+        [v] ranks, 0 for the highest score; ties are broken by position.
+    """
     order = scores.argsort(descending=True, stable=True)
     order = order[owner[order].argsort(stable=True)]
     place = torch.empty_like(order)
@@ -41,7 +66,16 @@ def ranks(scores: Tensor, owner: Tensor, ptr: Tensor) -> Tensor:
 
 
 def split_by_cost(ids: Tensor, cost: Tensor, limit: float) -> list[Tensor]:
-    """`ids` in consecutive pieces that cost about `limit` each: less than that and one id's cost."""
+    """Split ids into consecutive pieces of bounded cost.
+
+    Args:
+        ids: [k].
+        cost: [k].
+        limit: A piece costs less than this plus the cost of one id.
+
+    Returns:
+        The pieces.
+    """
     if not len(ids):
         return []
     piece = ((cost.double().cumsum(0) - cost) / limit).floor()

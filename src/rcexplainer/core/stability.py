@@ -1,10 +1,10 @@
-"""Staying put under noise: what comes first in a graph should come first in a noisy copy of it.
+"""Stability under noise: the top units of a graph should be the top units of a noisy copy of it.
 
-    T = the first k units by f(G), taken as they are
+    T = the top k units by f(G), without gradient
     L_stable = mean over u ∈ T, v ∉ T of softplus(f(v; G') − f(u; G')),   u and v units of the copy G'
 
 a smooth bound of 1 − AUC, the paper's measure of robustness. An edge that only the copy has is never in T. The ranking
-of the graph itself is learnt from the graph itself: noise costs it nothing but the width that the two share.
+of the graph itself is learnt from the clean graph alone; noise costs it only the network width that both share.
 """
 
 from dataclasses import dataclass
@@ -18,19 +18,36 @@ from rcexplainer.core.segments import ranks
 
 @dataclass(frozen=True)
 class NoisyCopy:
-    """What the network says of a noisy copy."""
+    """The network's logits for noisy copies of the instances.
 
-    logits: Tensor  # f_θ of the copy's units, [copied]
-    owner: Tensor  # [copied]
-    unit: Tensor  # the same unit in the graph itself, [copied]; −1 for an edge that only the copy has
+    Attributes:
+        logits: f_θ of the copies' units, [copied].
+        owner: [copied] the instance of each unit.
+        unit: [copied] the same unit in the clean graphs; −1 for an edge that only the copy has.
+    """
+
+    logits: Tensor
+    owner: Tensor
+    unit: Tensor
 
 
 def stability_loss(logits: Tensor, ptr: Tensor, owner: Tensor, copied: NoisyCopy, k: int) -> Tensor:
-    """L_stable [n] from f(G) [units] and f(G'); 0 where there is nothing to tell apart. O(k) an edge."""
+    """L_stable, in O(k) per edge.
+
+    Args:
+        logits: f(G) [units].
+        ptr: [n + 1] where the units of each instance begin.
+        owner: [units] the instance of each unit.
+        copied: f(G').
+        k: Number of top units.
+
+    Returns:
+        [n]; 0 for a copy without units inside, or outside, the top k.
+    """
     place = ranks(logits.detach(), owner, ptr)
     place = torch.where(copied.unit >= 0, place[copied.unit.clamp_min(0)], k)
     first = place < k
-    # Places without a unit hold ∞, which is above everything, so that they add nothing.
+    # Empty places hold ∞, which is above everything, so they add nothing.
     tops = logits.new_full((len(ptr) - 1, k), torch.inf)
     tops[copied.owner[first], place[first]] = copied.logits[first]
     others, of = copied.logits[~first], copied.owner[~first]
@@ -40,7 +57,16 @@ def stability_loss(logits: Tensor, ptr: Tensor, owner: Tensor, copied: NoisyCopy
 
 
 def same_units(pair: Tensor, others: Tensor, num_nodes: int) -> Tensor:
-    """Which of the node pairs [2, units], in the order of `find_units`, each of others [2, …] is; −1 for none."""
+    """Find node pairs among the units of a graph.
+
+    Args:
+        pair: [2, units] the node pairs of the units, in the order of `find_units`.
+        others: [2, k] the node pairs to find.
+        num_nodes: Number of nodes.
+
+    Returns:
+        [k] units, −1 for pairs that are none.
+    """
     codes, wanted = (ends[0] * num_nodes + ends[1] for ends in (pair, others))
     if not len(codes):
         return torch.full_like(wanted, -1)

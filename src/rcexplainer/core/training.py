@@ -1,7 +1,7 @@
-"""One plain training loop for the mask network: Adam, a learning rate that decays, early stopping on validation.
+"""The training loop of the mask network: Adam, a decaying learning rate, early stopping on validation.
 
-What is minimised is a function passed in: `loss(instances [b], progress) → named terms`, progress ∈ [0, 1]. All that a
-training remembers can be taken out as tensors and put back, so that a killed one goes on as if nothing had happened.
+The loss is a function passed in: `loss(instances [b], progress) → named terms`, progress ∈ [0, 1]. The whole state of a
+training can be saved as tensors and restored, so that a killed run continues exactly where it was.
 """
 
 import copy
@@ -23,7 +23,14 @@ Net = TypeVar("Net", bound=nn.Module)
 
 @dataclass(frozen=True)
 class Epoch:
-    """What happened in one epoch: the mean of every term, and the loss on the validation instances."""
+    """The record of one epoch.
+
+    Attributes:
+        number: 0 for the first.
+        terms: Mean of every term of the training loss.
+        val: Loss on the validation instances.
+        best: Whether `val` was lower than in all epochs before.
+    """
 
     number: int
     terms: dict[str, float]
@@ -32,12 +39,12 @@ class Epoch:
 
 
 def cosine(progress: float) -> float:
-    """From 1 to 0 along half a cosine."""
+    """Factor of the learning rate that falls from 1 to 0 along half a cosine, for progress in [0, 1]."""
     return 0.5 * (1 + math.cos(math.pi * progress))
 
 
 def constant(progress: float) -> float:
-    """1 throughout."""
+    """Factor of the learning rate that is always 1."""
     return 1.0
 
 
@@ -46,18 +53,38 @@ DECAYS: dict[str, Callable[[float], float]] = {"cosine": cosine, "none": constan
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long and how fast."""
+    """How long and how fast to train.
+
+    Attributes:
+        epochs: Largest number of epochs.
+        lr: Learning rate of Adam.
+        batch_size: Instances per step.
+        patience: Epochs without a better validation loss after which training stops.
+        decay: progress → factor of the learning rate.
+        keep_last: Whether to keep the weights of the last epoch instead of the best one.
+    """
 
     epochs: int
     lr: float
     batch_size: int
     patience: int
     decay: Callable[[float], float] = cosine
-    keep_last: bool = False  # the weights of the last epoch, whichever was the best
+    keep_last: bool = False
 
 
 class Training(Generic[Net]):
-    """Trains `net` in place; iterated over, it tells of every epoch and ends with the weights of the best one."""
+    """A training that runs while it is iterated over: it yields every epoch's record and trains `net` in place.
+
+    At the end `net` has the weights of the best epoch (or of the last, see `Schedule.keep_last`) and is in eval mode.
+
+    Args:
+        net: The network to train.
+        loss: (instances [b], progress) → named terms, whose sum is minimised.
+        validate: Gives the loss on the validation instances.
+        train_ids: [n] the training instances.
+        generator: Source of the shuffling.
+        schedule: How long and how fast.
+    """
 
     def __init__(
         self,
@@ -84,10 +111,12 @@ class Training(Generic[Net]):
 
     @property
     def finished(self) -> bool:
+        """Whether all epochs are done or patience has run out."""
         done = len(self.history)
         return done >= self.schedule.epochs or (done > 0 and done - 1 - self.best_epoch >= self.schedule.patience)
 
     def _epoch(self) -> Epoch:
+        """Train on all instances once, in random order, and validate."""
         self.net.train()
         sums: dict[str, float] = {}
         number, ids = len(self.history), self.train_ids
@@ -106,6 +135,7 @@ class Training(Generic[Net]):
         return self.history[-1]
 
     def _step(self, ids: Tensor, progress: float) -> dict[str, float]:
+        """One step of Adam on a mini-batch; the values of the terms."""
         for group in self.optimizer.param_groups:
             group["lr"] = self.schedule.lr * self.schedule.decay(progress)
         with torch.enable_grad():  # a caller may have switched it off
@@ -117,7 +147,7 @@ class Training(Generic[Net]):
         return dict(zip(terms, total.tolist(), strict=True))  # one copy from the device for all terms
 
     def state(self) -> tuple[dict[str, Tensor], str]:
-        """Everything needed to go on, as plain tensors and a line of JSON."""
+        """Return everything needed to continue: tensors by name, and the history as JSON."""
         tensors = named("net", self.net.state_dict()) | named("best", self.best)
         for number, moments in self.optimizer.state_dict()["state"].items():
             tensors |= named(f"adam.{number}", moments)
@@ -125,7 +155,12 @@ class Training(Generic[Net]):
         return tensors, json.dumps([asdict(epoch) for epoch in self.history])
 
     def restore(self, tensors: dict[str, Tensor], history: str) -> None:
-        """Go on from what `state` gave."""
+        """Continue from what `state` returned.
+
+        Args:
+            tensors: Its tensors.
+            history: Its JSON.
+        """
         self.net.load_state_dict(part("net", tensors))
         self.best = {name: value.to(self.train_ids.device) for name, value in part("best", tensors).items()}
         moments: dict[int, dict[str, Tensor]] = {}

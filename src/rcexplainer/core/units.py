@@ -1,11 +1,11 @@
-"""Units: what can be deleted. An unordered pair of nodes with every edge between them, in both directions.
+"""Units of deletion: an unordered pair of nodes with every edge between them, in both directions.
 
-    edge_index [2, E]  →  of_edge [E]: the unit of each column, −1 for what is never deleted: self-loops, and columns
-                          that are fixed (the link that is asked about; edges along which no message comes)
-                          pair [2, U]: the two nodes of each unit, low and high
+    edge_index [2, E]  →  of_edge [E]: the unit of each column, −1 for columns that are never deleted: self-loops, and
+                          fixed ones (the link to explain; edges that carry no message to the explained node)
+                          pair [2, U]: the two nodes of each unit, the lower number first
                           owner [U]: the graph it belongs to
 
-Nodes of one graph are numbered together, so the units of one graph stand together too: `ptr` [G + 1] says where.
+The nodes of one graph have consecutive numbers, so its units are consecutive too: `ptr` [G + 1] holds where they begin.
 """
 
 from dataclasses import dataclass
@@ -16,6 +16,15 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Units:
+    """The units of a batch of graphs.
+
+    Attributes:
+        of_edge: [E] the unit of each column of `edge_index`, −1 for columns that are never deleted.
+        pair: [2, U] the two nodes of each unit.
+        owner: [U] the graph of each unit.
+        ptr: [G + 1] where the units of each graph begin.
+    """
+
     of_edge: Tensor
     pair: Tensor
     owner: Tensor
@@ -26,19 +35,37 @@ class Units:
 
     @property
     def counts(self) -> Tensor:
-        """Units of each graph, [G]."""
+        """[G] the number of units of each graph."""
         return self.ptr.diff()
 
     def to_edges(self, values: Tensor, loops: float | bool) -> Tensor:
-        """One value per unit [U] as one per column [E]; self-loops take the value `loops`."""
+        """Spread values of units over the columns of `edge_index`.
+
+        Args:
+            values: [U].
+            loops: The value of columns that belong to no unit.
+
+        Returns:
+            [E].
+        """
         return torch.cat([values, values.new_full((1,), loops)])[self.of_edge]  # −1 is the last one
 
 
 def find_units(
     edge_index: Tensor, num_nodes: int, graph_of_node: Tensor, num_graphs: int, fixed: Tensor | None = None
 ) -> Units:
-    """The units of a batch of graphs, in the order of their node pairs; a pair all whose columns are `fixed` [E] is
-    none."""
+    """Find the units of a batch of graphs, sorted by their node pairs.
+
+    Args:
+        edge_index: [2, E].
+        num_nodes: Number of nodes of the batch.
+        graph_of_node: [num_nodes] the graph of each node.
+        num_graphs: G.
+        fixed: [E] bool; columns that must stay. A pair whose columns are all fixed is no unit.
+
+    Returns:
+        The units.
+    """
     low, high = edge_index.amin(0), edge_index.amax(0)
     number = low * num_nodes + high
     proper = low != high

@@ -1,8 +1,8 @@
 """Claims that hold: what is said of a counterfactual is what the model said last, of exactly that graph, alone.
 
 A search runs many copies side by side, which is allowed only if the model gives the same answer for a graph in a batch
-as for that graph alone. This is measured when a model is split, and in every call on a seeded sample of its instances, as
-they are and without the units found:
+as for that graph alone. This is measured when a model is split, and in every call on a seeded sample of its instances,
+as they are and without the units found:
 
     |log p(batch) − log p(alone)| ≤ 1e-4 and the same predicted class
 
@@ -19,7 +19,7 @@ from rcexplainer.core.search import Evaluate
 from rcexplainer.core.segments import gather_ranges
 
 SAMPLE, LATER_SAMPLE = 16, 2  # instances run alone too: in the first chunk of a call, and in every later chunk
-TOLERANCE = 1e-4
+BATCH_TOLERANCE = 1e-4  # on log p
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ def check_alone(answers: Answers, alone: Evaluate, size: int, seed: int) -> None
         removed.append(answers.found.removed[units])
     batched, single = torch.cat(expected), alone(torch.cat(copies), torch.cat(removed))
     off = gaps(batched, single)
-    different = ~(off <= TOLERANCE) | (batched.argmax(1) != single.argmax(1))
+    different = ~(off <= BATCH_TOLERANCE) | (batched.argmax(1) != single.argmax(1))
     if bool(different.any()):
         raise Interference(int(different.sum()), len(different), float(off.max()))
 

@@ -1,4 +1,4 @@
-"""What `load` returns: graphs, what their numbers mean, and a split that is the same on every machine."""
+"""A dataset: graphs, the meaning of their numbers, and a split that is the same on every machine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,10 +13,20 @@ from rcexplainer.errors import DatasetError
 
 Task = Literal["graph", "node", "link"]
 
+OUTSIDE = -1  # the motif id of nodes and edges that belong to no motif
+
 
 @dataclass(frozen=True)
 class Split:
-    """Positions of the training, validation and test instances: graphs, or nodes or pairs of the one graph."""
+    """Positions of the training, validation and test instances.
+
+    Instances are graphs, or the nodes or node pairs of a single graph.
+
+    Attributes:
+        train: Positions for training.
+        val: Positions for validation.
+        test: Positions for the final evaluation.
+    """
 
     train: Tensor
     val: Tensor
@@ -25,7 +35,13 @@ class Split:
 
 @dataclass(frozen=True)
 class BadRow:
-    """A row of a user's file that could not be read; the others were."""
+    """A row of a user's file that could not be read and was left out.
+
+    Attributes:
+        row: Its line in the file.
+        value: Its SMILES.
+        reason: What is wrong with it.
+    """
 
     row: int
     value: str
@@ -34,10 +50,20 @@ class BadRow:
 
 @dataclass(frozen=True)
 class GraphDataset:
-    """Graphs with ground truth.
+    """Graphs, their split, and their ground truth where it is known.
 
-    Every `Data` carries `edge_motif` (boolean, one per column of `edge_index`) and `edge_motif_id`
-    (which motif the edge belongs to, −1 outside) where ground truth is known; see `has_ground_truth`.
+    With ground truth (`has_ground_truth`), every `Data` carries `edge_motif` (bool, one per column of `edge_index`) and
+    `edge_motif_id` (the motif an edge belongs to, −1 outside).
+
+    Attributes:
+        name: The name it was loaded by.
+        task: What its instances are: "graph", "node" or "link".
+        graphs: The graphs; one for node and link sets.
+        split: Positions of training, validation and test instances.
+        class_names: The name of every class.
+        node_names: What each one-hot node feature means, such as an element; empty if unknown.
+        edge_names: What each one-hot entry of `edge_attr` means, such as a bond type; empty if unknown.
+        bad_rows: The rows of a user's file that were left out.
     """
 
     name: str
@@ -45,8 +71,8 @@ class GraphDataset:
     graphs: tuple[Data, ...]
     split: Split
     class_names: tuple[str, ...]
-    node_names: tuple[str, ...] = ()  # what a one-hot node feature stands for, e.g. the atom
-    edge_names: tuple[str, ...] = ()  # the same for `edge_attr`, e.g. the bond
+    node_names: tuple[str, ...] = ()
+    edge_names: tuple[str, ...] = ()
     bad_rows: tuple[BadRow, ...] = ()
 
     def __len__(self) -> int:
@@ -57,44 +83,69 @@ class GraphDataset:
 
     @property
     def graph(self) -> Data:
-        """The one graph of a node or link set."""
+        """The single graph of a node or link set.
+
+        Raises:
+            DatasetError: For a graph set.
+        """
         if self.task == "graph":
             raise DatasetError(f"{self.name} holds {len(self)} graphs; .graph is for node and link sets, use .graphs")
         return self.graphs[0]
 
     @property
     def num_classes(self) -> int:
+        """Number of classes."""
         return len(self.class_names)
 
     @property
     def labels(self) -> Tensor:
-        """The class of every instance: graph, node or pair."""
+        """The class of every instance: graph, node or node pair."""
         key = "edge_label" if self.task == "link" else "y"
         return torch.cat([graph[key].reshape(-1) for graph in self.graphs])
 
     @property
     def num_features(self) -> int:
+        """Number of node features."""
         return int(self.graphs[0].num_node_features)
 
     @property
     def has_ground_truth(self) -> bool:
+        """Whether the graphs carry `edge_motif` and `edge_motif_id`."""
         return "edge_motif" in self.graphs[0]
 
     def subset(self, part: Literal["train", "val", "test"]) -> list[Data]:
-        """The graphs of one part of the split (graph sets only)."""
+        """Return the graphs of one part of the split.
+
+        Args:
+            part: "train", "val" or "test".
+
+        Returns:
+            The graphs.
+
+        Raises:
+            DatasetError: For a node or link set, which has one graph only.
+        """
         if self.task != "graph":
             raise DatasetError(f"{self.name} is one graph: its parts are positions of {self.task}s, use .split.{part}")
         return [self.graphs[position] for position in getattr(self.split, part).tolist()]
 
 
 def stratified_split(labels: Tensor | Sequence[int], seed: int, shares: tuple[float, float] = (0.8, 0.1)) -> Split:
-    """Draw train and validation shares within every class; the rest is the test set.
+    """Split instances at random, with the same shares of every class.
 
-    The cuts of all classes are taken along one interleaved order, so that the parts have the right size
-    also where a class is small.
+    All classes are interleaved into one order before it is cut, so the parts have the right size even where a class is
+    small.
+
+    Args:
+        labels: The class of every instance.
+        seed: Random seed.
+        shares: Shares of the training and validation instances; the rest are test instances.
+
+    Returns:
+        The split, each part in ascending order.
     """
     classes = np.asarray(labels).reshape(-1)
-    # RandomState's stream is frozen by numpy's own policy, Generator's is not: splits must never change.
+    # numpy guarantees that RandomState's stream never changes, unlike Generator's: splits must not change either.
     random = np.random.RandomState(seed)
     shuffled = random.permutation(len(classes))
     quantile = np.empty(len(classes))

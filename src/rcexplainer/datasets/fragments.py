@@ -1,6 +1,6 @@
-"""Molecules as plain values: read from a small part of SMILES, joined piece to piece, turned into graphs.
+"""Molecules as plain values: read from a subset of SMILES, joined fragment to fragment, turned into graphs.
 
-Hydrogens are implicit as in SMILES: where none are written an atom takes as many as its valence leaves room for.
+Hydrogens are implicit as in SMILES: where none are written, an atom carries as many as its valence allows.
 """
 
 import re
@@ -11,11 +11,11 @@ import numpy as np
 import torch
 from torch_geometric.data import Data
 
-# What the one-hot features stand for. Lower case is aromatic, as in SMILES.
+from rcexplainer.datasets.dataset import OUTSIDE
+
+# The meaning of the one-hot features. Lower case is aromatic, as in SMILES.
 ATOM_NAMES = ("C", "N", "O", "F", "Cl", "Br", "S", "c", "n", "o", "s", "I", "P", "other")
 BOND_NAMES = ("single", "double", "triple", "aromatic")
-
-OUTSIDE = -1  # the motif of a bond that belongs to none
 
 _ATOM_POSITION = {name: position for position, name in enumerate(ATOM_NAMES)}
 _BOND_POSITION = {name: position for position, name in enumerate(BOND_NAMES)}
@@ -30,16 +30,34 @@ _TOKEN = re.compile(
 
 
 class Atom(NamedTuple):
+    """An atom.
+
+    Attributes:
+        symbol: The element; lower case for an aromatic atom.
+        charge: Formal charge.
+        hydrogens: Number of hydrogens; None for as many as the valence allows.
+    """
+
     symbol: str
     charge: int = 0
-    hydrogens: int | None = None  # None: as many as the valence leaves room for
+    hydrogens: int | None = None
 
     @property
     def aromatic(self) -> bool:
+        """Whether the atom is aromatic."""
         return self.symbol.islower()
 
 
 class Bond(NamedTuple):
+    """A bond.
+
+    Attributes:
+        start: Position of one atom.
+        end: Position of the other.
+        kind: One of `BOND_NAMES`.
+        motif: The motif it belongs to, or `OUTSIDE`.
+    """
+
     start: int
     end: int
     kind: str
@@ -48,17 +66,30 @@ class Bond(NamedTuple):
 
 @dataclass(frozen=True)
 class Molecule:
-    """A molecule or a piece of one. It is joined to others by its first atom, and they go on from its `tail`."""
+    """A molecule or a fragment of one, which is joined to others by its first atom.
+
+    Attributes:
+        atoms: The atoms.
+        bonds: The bonds between them.
+        tail: Position of the atom that the next fragment is joined to.
+    """
 
     atoms: tuple[Atom, ...] = ()
     bonds: tuple[Bond, ...] = ()
     tail: int = 0
 
 
-def read(smiles: str) -> Molecule:
-    """Read one connected piece: organic atoms, `[nH]`, `[N+]`, `[O-]`, bonds, branches, rings of one digit.
+def read_smiles(smiles: str) -> Molecule:
+    """Read one connected fragment.
 
-    This is what the built-in pieces are written in; a user's SMILES go through RDKit.
+    Only what the built-in fragments need is understood: organic atoms, `[nH]`, `[N+]`, `[O-]`, bonds, branches and
+    one-digit rings. A user's SMILES are read by RDKit.
+
+    Args:
+        smiles: The fragment.
+
+    Returns:
+        Its atoms and bonds; the tail is the last atom.
     """
     atoms: list[Atom] = []
     bonds: list[Bond] = []
@@ -91,6 +122,7 @@ def read(smiles: str) -> Molecule:
 
 
 def _atom(token: re.Match[str]) -> Atom:
+    """The atom of a token of `_TOKEN`."""
     if token["atom"]:
         return Atom(token["atom"])
     hydrogens = int((token["hydrogens"] or "H0")[1:] or 1)
@@ -98,7 +130,18 @@ def _atom(token: re.Match[str]) -> Atom:
 
 
 def join(base: Molecule, at: int, piece: Molecule, by: int = 0, motif: int = OUTSIDE) -> Molecule:
-    """Bind atom `by` of `piece` to atom `at` of `base`; the piece's bonds and the new one belong to `motif`."""
+    """Join a fragment to a molecule by a single bond.
+
+    Args:
+        base: The molecule.
+        at: The atom of `base` to join it to.
+        piece: The fragment.
+        by: The atom of `piece` to join it by.
+        motif: The motif that the new bond and those of the fragment belong to.
+
+    Returns:
+        The larger molecule, whose tail is the fragment's.
+    """
     shift = len(base.atoms)
     moved = tuple(Bond(bond.start + shift, bond.end + shift, bond.kind, motif) for bond in piece.bonds)
     joint = Bond(at, by + shift, "single", motif)
@@ -106,13 +149,20 @@ def join(base: Molecule, at: int, piece: Molecule, by: int = 0, motif: int = OUT
 
 
 def hydrogens(molecule: Molecule) -> list[int]:
-    """How many hydrogens each atom carries."""
+    """Count the hydrogens of each atom.
+
+    Args:
+        molecule: The molecule.
+
+    Returns:
+        One number per atom.
+    """
     order = [0.0] * len(molecule.atoms)
     for bond in molecule.bonds:
         order[bond.start] += _ORDER[bond.kind]
         order[bond.end] += _ORDER[bond.kind]
-    # The third aromatic bond of a fused atom brings the sum to 4.5, and the lone pair of an aromatic O or S
-    # stands for part of its order: both have no hydrogen.
+    # The third aromatic bond of a fused atom brings the sum to 4.5, and the lone pair of an aromatic O or S is part of
+    # its bond order: neither carries a hydrogen.
     return [
         int(max(0.0, _VALENCE[atom.symbol.capitalize()] + atom.charge - used))
         if atom.hydrogens is None
@@ -122,7 +172,14 @@ def hydrogens(molecule: Molecule) -> list[int]:
 
 
 def neighbours(molecule: Molecule) -> list[list[tuple[int, int]]]:
-    """Of each atom: the kind of bond, as a position in `BOND_NAMES`, and the atom at its other end."""
+    """List the neighbours of each atom.
+
+    Args:
+        molecule: The molecule.
+
+    Returns:
+        For each atom, pairs of a bond's kind, as a position in `BOND_NAMES`, and the atom at its other end.
+    """
     found: list[list[tuple[int, int]]] = [[] for _ in molecule.atoms]
     for bond in molecule.bonds:
         found[bond.start].append((_BOND_POSITION[bond.kind], bond.end))
@@ -130,10 +187,15 @@ def neighbours(molecule: Molecule) -> list[list[tuple[int, int]]]:
     return found
 
 
-def fingerprint(molecule: Molecule, rounds: int = 4) -> tuple[int, ...]:
-    """Equal for the same molecule in whatever order its atoms come (Weisfeiler–Lehman refinement).
+def molecule_key(molecule: Molecule, rounds: int = 4) -> tuple[int, ...]:
+    """Compute a key that does not depend on the order of the atoms, by Weisfeiler–Lehman refinement.
 
-    Only numbers are hashed: Python salts the hash of a string anew in every process.
+    Args:
+        molecule: The molecule.
+        rounds: Rounds of refinement.
+
+    Returns:
+        The sorted colours of the atoms, the same in every process: only numbers are hashed, never strings.
     """
     around = neighbours(molecule)
     colours = [
@@ -148,9 +210,17 @@ def fingerprint(molecule: Molecule, rounds: int = 4) -> tuple[int, ...]:
 
 
 def to_data(molecule: Molecule, label: int, ground_truth: bool = False) -> Data:
-    """The graph of the heavy atoms, each bond in both directions, edges sorted.
+    """Convert a molecule to the graph of its heavy atoms, with each bond in both directions and edges sorted.
 
-    `formal_charge` and `num_hydrogens` are not features; they are what it takes to get the molecule back.
+    `formal_charge` and `num_hydrogens` are no features; `to_rdkit` needs them to restore the molecule.
+
+    Args:
+        molecule: The molecule.
+        label: Its class.
+        ground_truth: Whether to add `edge_motif` and `edge_motif_id`.
+
+    Returns:
+        The graph.
     """
     kinds = np.array([_ATOM_POSITION.get(atom.symbol, _OTHER) for atom in molecule.atoms], dtype=np.int64)
     bonds = np.array(

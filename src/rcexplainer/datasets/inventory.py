@@ -1,4 +1,4 @@
-"""The numbers of a dataset, as in the paper's dataset table."""
+"""The statistics of a dataset, as in the paper's dataset table."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,21 +8,38 @@ from rcexplainer.datasets import load
 
 @dataclass(frozen=True)
 class Inventory:
+    """Statistics of a dataset.
+
+    Attributes:
+        name: The name it was loaded by.
+        task: What its instances are.
+        graphs: Number of graphs.
+        nodes: Mean number of nodes.
+        edges: Mean number of edges; an undirected edge counts once.
+        features: Number of node features.
+        classes: Number of instances of each class.
+        motif_edges: Mean number of ground-truth edges; None if unknown.
+        train: Number of training instances.
+        val: Number of validation instances.
+        test: Number of test instances.
+        bad_rows: Number of rows of a user's file that were left out.
+    """
+
     name: str
     task: str
     graphs: int
-    nodes: float  # mean
-    edges: float  # mean; an undirected edge counts once
+    nodes: float
+    edges: float
     features: int
-    classes: dict[str, int]  # instances of each
-    motif_edges: float | None  # mean, where ground truth is known
+    classes: dict[str, int]
+    motif_edges: float | None
     train: int
     val: int
     test: int
     bad_rows: int
 
     def row(self) -> dict[str, object]:
-        """What fits on a line of the terminal."""
+        """Return what fits on a line of the terminal, by column."""
         truth = "–" if self.motif_edges is None else f"{self.motif_edges:.2f}"
         return {
             "name": self.name,
@@ -37,7 +54,16 @@ class Inventory:
 
 
 def describe(name: str, root: Path | None = None, seed: int = 0) -> Inventory:
-    """Load the dataset and count."""
+    """Load a dataset and count.
+
+    Args:
+        name: Its name, as for `load`.
+        root: Where downloaded sets are kept.
+        seed: Random seed.
+
+    Returns:
+        Its statistics.
+    """
     data = load(name, root=root, seed=seed)
     number = len(data)
     labels = data.labels.bincount(minlength=data.num_classes)

@@ -1,145 +1,64 @@
-"""The set `nitro`: made-up molecules, positive with an NO2 or a primary NH2 on an aromatic ring.
+"""The set `nitro`: generated molecules, positive if an NO2 or a primary NH2 is on an aromatic ring.
 
-The molecules come as twins on one skeleton. The positive carries the group; in the negative the group has moved
-to a saturated ring, or something that looks much like it stands in its place. All other substituents, among
-them aliphatic amines and nitro groups, are shared. So neither size, rings nor atom counts tell the classes
-apart: a network has to see the group and what it sits on.
+The molecules come as twins on one skeleton. The positive twin carries the group; in the negative twin the group is on a
+saturated ring instead, or a similar group takes its place. All other substituents, among them aliphatic amines and
+nitro groups, are shared. So neither size, rings nor atom counts separate the classes: a network has to recognise the
+group together with the ring that carries it.
 """
 
-from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import accumulate, islice
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
-from rcexplainer.datasets.dataset import GraphDataset, stratified_split
+from rcexplainer.datasets.dataset import OUTSIDE, GraphDataset, stratified_split
 from rcexplainer.datasets.fragments import (
     ATOM_NAMES,
     BOND_NAMES,
-    OUTSIDE,
     Molecule,
-    fingerprint,
     hydrogens,
     join,
+    molecule_key,
     neighbours,
-    read,
+    read_smiles,
     to_data,
+)
+from rcexplainer.datasets.nitro_vocabulary import (
+    AROMATIC_RINGS,
+    GROUPS,
+    LINKERS,
+    NUMBER_OF_GROUPS,
+    ON_AROMATIC,
+    ON_SATURATED,
+    SATURATED_RINGS,
+    STAND_INS,
 )
 from rcexplainer.errors import DatasetError
 
-T = TypeVar("T")
+Value = TypeVar("Value")
 Groups = Mapping[int, str]  # atom of the skeleton → name of the group on it
 
-TOXIC = ("nitro", "amino")  # what makes a molecule positive, on an aromatic ring
-GROUPS = {
-    name: read(smiles)
-    for name, smiles in {
-        "nitro": "[N+](=O)[O-]",
-        "amino": "N",
-        "nitroso": "N=O",
-        "methylamino": "NC",
-        "dimethylamino": "N(C)C",
-        "aminomethyl": "CN",
-        "aminoethyl": "CCN",
-        "nitromethyl": "C[N+](=O)[O-]",
-        "amide": "C(=O)N",
-        "nitrile": "C#N",
-        "acid": "C(=O)O",
-        "aldehyde": "C=O",
-        "acetyl": "C(=O)C",
-        "hydroxyl": "O",
-        "methoxy": "OC",
-        "methyl": "C",
-        "ethyl": "CC",
-        "trifluoromethyl": "C(F)(F)F",
-        "fluoro": "F",
-        "chloro": "Cl",
-        "bromo": "Br",
-    }.items()
-}
-
-
-@dataclass(frozen=True)
-class Lot:
-    """Values to draw from, some more often than others."""
-
-    values: tuple[str, ...]
-    bounds: tuple[float, ...]
-
-    @classmethod
-    def of(cls, weights: Mapping[str, float]) -> "Lot":
-        return cls(tuple(weights), tuple(accumulate(weights.values())))
-
-    def draw(self, random: np.random.RandomState) -> str:
-        return self.values[bisect(self.bounds, random.random_sample() * self.bounds[-1])]
-
-
-AROMATIC_RINGS = Lot.of(
-    {
-        "c1ccccc1": 8,
-        "c1ccncc1": 2,
-        "c1ccc2ccccc2c1": 2,
-        "c1ccsc1": 1.5,
-        "c1ccoc1": 1,
-        "c1cc[nH]c1": 1,
-        "c1ccc2[nH]ccc2c1": 1.5,
-        "c1ccc2occc2c1": 1,
-        "c1ccc2ncccc2c1": 1,
-        "c1ccccc1-c1ccccc1": 1.5,
-        "c1ccc2CCCc2c1": 1.5,
-        "c1ccc2CCCCc2c1": 1.5,
-    }
-)
-SATURATED_RINGS = Lot.of({"C1CCCCC1": 3, "C1CCCC1": 2, "C1CCNCC1": 2, "CN1CCCCC1": 1, "C1COCCN1": 1.5, "C1CCOCC1": 1.5})
-LINKERS = Lot.of({"": 4, "C": 3, "O": 2, "N": 1, "S": 0.5, "C(=O)": 1.5, "CC": 1.5, "CO": 1, "C(=O)N": 2, "NC(=O)": 2})
-
-ANYWHERE = {
-    "aminomethyl": 3,
-    "aminoethyl": 2,
-    "nitromethyl": 3,
-    "amide": 2,
-    "nitrile": 1.5,
-    "acid": 1,
-    "aldehyde": 0.7,
-    "acetyl": 0.7,
-    "hydroxyl": 1,
-    "methoxy": 0.7,
-    "methyl": 1,
-    "ethyl": 0.7,
-    "trifluoromethyl": 0.7,
-    "fluoro": 0.7,
-    "chloro": 1,
-    "bromo": 0.7,
-}
-ON_AROMATIC = Lot.of(ANYWHERE | {"nitroso": 3, "methylamino": 3, "dimethylamino": 2})
-ON_SATURATED = Lot.of(ANYWHERE | {"nitro": 10, "amino": 10})
-# What stands in the group's place in a negative. Where it holds no nitrogen the classes differ in their atoms,
-# where it always does they differ in how many look-alikes they carry: these weights keep both differences small.
-STAND_INS = {
-    "nitro": Lot.of(
-        {"nitromethyl": 2, "nitroso": 2.2, "amide": 0.8, "nitrile": 0.5}
-        | {"acid": 0.6, "aldehyde": 0.4, "acetyl": 0.4, "methoxy": 0.4, "ethyl": 0.3, "trifluoromethyl": 0.4}
-    ),
-    "amino": Lot.of(
-        {"aminomethyl": 2, "methylamino": 2.2, "dimethylamino": 1, "aminoethyl": 1, "nitrile": 0.6}
-        | {"hydroxyl": 0.7, "methyl": 0.5, "fluoro": 0.4, "chloro": 0.5, "bromo": 0.4}
-    ),
-}
-NUMBER_OF_GROUPS = Lot.of({"1": 0.5, "2": 2.5, "3": 4, "4": 3})
-SECOND_RING = 0.55  # how often there is one
-SATURATED = 0.65  # how often the second ring is saturated
-SECOND_TOXIC = 0.15  # how often a positive has two groups
-MOVED = 0.25  # how often the group moves to a saturated ring, where there is one
-SIZES = range(8, 29)
+TOXIC = ("nitro", "amino")  # groups that make a molecule positive if they are on an aromatic ring
+SECOND_RING = 0.55  # probability of a second ring system
+SATURATED = 0.65  # probability that the second one is saturated
+SECOND_TOXIC = 0.15  # probability that a positive molecule has two groups
+MOVED = 0.25  # probability that the group moves to a saturated ring, if there is one
+SIZES = range(8, 29)  # numbers of atoms that are accepted
 
 
 @dataclass(frozen=True)
 class Ring:
-    """A ring system: its carbons that may carry a group, and nitrogens that may only be linked."""
+    """A ring system.
+
+    Attributes:
+        molecule: Its atoms and bonds.
+        places: Carbons that may carry a group.
+        nitrogens: Nitrogens, which may be linked to another ring but carry no group.
+    """
 
     molecule: Molecule
     places: tuple[int, ...]
@@ -148,7 +67,13 @@ class Ring:
 
 @dataclass(frozen=True)
 class Skeleton:
-    """One or two ring systems, and the atoms that may carry a group."""
+    """One or two ring systems.
+
+    Attributes:
+        molecule: Their atoms and bonds.
+        aromatic: Aromatic atoms that may carry a group.
+        saturated: Saturated atoms that may carry a group.
+    """
 
     molecule: Molecule
     aromatic: tuple[int, ...]
@@ -156,15 +81,25 @@ class Skeleton:
 
 
 def nitro(root: Path | None = None, seed: int = 0, num_graphs: int = 3000) -> GraphDataset:
-    """Small molecules without their hydrogens, a negative and its positive twin by turns.
+    """Generate small molecules without their hydrogens, a negative and its positive twin in turn.
 
-    Ground truth is the group's bonds and the one that holds it to the ring. Nothing is downloaded, so `root`
-    is not used.
+    The ground truth is the bonds of the group and the bond that attaches it to the ring.
+
+    Args:
+        root: Not used; the set is generated.
+        seed: Random seed of the molecules and of the split.
+        num_graphs: Number of molecules.
+
+    Returns:
+        The dataset.
+
+    Raises:
+        DatasetError: If `num_graphs` is not an even number of at least 2.
     """
     if not isinstance(num_graphs, int) or num_graphs < 2 or num_graphs % 2:
         raise DatasetError(
-            "nitro is made of pairs, a negative and a positive molecule each: "
-            f"num_graphs must be an even number from 2 up, got {num_graphs!r}"
+            "nitro consists of pairs, a negative and a positive molecule each: "
+            f"num_graphs must be an even number of at least 2, got {num_graphs!r}"
         )
     twins = islice(_all_twins(np.random.RandomState(seed)), num_graphs // 2)
     graphs = tuple(to_data(twin, label, ground_truth=True) for pair in twins for label, twin in enumerate(pair))
@@ -180,13 +115,13 @@ def nitro(root: Path | None = None, seed: int = 0, num_graphs: int = 3000) -> Gr
 
 
 def _all_twins(random: np.random.RandomState) -> Iterator[tuple[Molecule, Molecule]]:
-    """Pairs without end, negative and positive, no molecule twice."""
+    """An infinite stream of pairs (negative, positive) without duplicate molecules."""
     seen: set[tuple[int, ...]] = set()
     while True:
         skeleton = _skeleton(random)
         groups = _groups(random, skeleton)
         pair = _build(skeleton, _harmless(random, skeleton, groups)), _build(skeleton, groups)
-        prints = {fingerprint(twin) for twin in pair}
+        prints = {molecule_key(twin) for twin in pair}
         if seen.isdisjoint(prints) and all(len(twin.atoms) in SIZES for twin in pair):
             seen |= prints
             yield pair
@@ -194,13 +129,14 @@ def _all_twins(random: np.random.RandomState) -> Iterator[tuple[Molecule, Molecu
 
 @cache
 def _ring(smiles: str) -> Ring:
-    molecule = read(smiles)
+    """Read a ring system and find the atoms that may be substituted."""
+    molecule = read_smiles(smiles)
     around = neighbours(molecule)
     places, nitrogens = [], []
     for position, (atom, free) in enumerate(zip(molecule.atoms, hydrogens(molecule), strict=True)):
         if not free:
             continue
-        # Next to the N or O of a saturated ring most groups would make an unstable molecule.
+        # Next to the N or O of a saturated ring, most groups would make the molecule unstable.
         stable = atom.symbol == "c" or all(molecule.atoms[other].symbol in "Cc" for _, other in around[position])
         if atom.symbol in "Cc" and stable:
             places.append(position)
@@ -210,14 +146,14 @@ def _ring(smiles: str) -> Ring:
 
 
 def _skeleton(random: np.random.RandomState) -> Skeleton:
-    """An aromatic ring system, alone or linked to a second one."""
+    """Draw an aromatic ring system, alone or linked to a second one."""
     first = _ring(AROMATIC_RINGS.draw(random))
     if random.random_sample() > SECOND_RING:
         return _with_places(first.molecule, first.places)
     saturated = random.random_sample() < SATURATED
     second = _ring((SATURATED_RINGS if saturated else AROMATIC_RINGS).draw(random))
-    linker = read(LINKERS.draw(random))
-    # No bond from N to N, O or S.
+    linker = read_smiles(LINKERS.draw(random))
+    # N is never bonded to N, O or S.
     ends_in_carbon = not linker.atoms or linker.atoms[linker.tail].symbol == "C"
     anchors = second.places + (second.nitrogens if ends_in_carbon else ())
     if not anchors:
@@ -231,12 +167,13 @@ def _skeleton(random: np.random.RandomState) -> Skeleton:
 
 
 def _with_places(molecule: Molecule, places: Sequence[int]) -> Skeleton:
+    """The skeleton with its substitutable atoms divided into aromatic and saturated ones."""
     aromatic = tuple(place for place in places if molecule.atoms[place].aromatic)
     return Skeleton(molecule, aromatic, tuple(place for place in places if place not in aromatic))
 
 
 def _groups(random: np.random.RandomState, skeleton: Skeleton) -> Groups:
-    """The groups of a positive molecule: one or two that make it so, and others at random."""
+    """Draw the groups of a positive molecule: one or two that make it positive, and others at random."""
     number = int(NUMBER_OF_GROUPS.draw(random))
     toxic = 2 if number > 1 and random.random_sample() < SECOND_TOXIC else 1
     aromatic = _shuffled(random, skeleton.aromatic)
@@ -247,7 +184,7 @@ def _groups(random: np.random.RandomState, skeleton: Skeleton) -> Groups:
 
 
 def _harmless(random: np.random.RandomState, skeleton: Skeleton, groups: Groups) -> Groups:
-    """The groups of the negative twin."""
+    """Draw the groups of the negative twin."""
     twin = dict(groups)
     for place in groups:
         if place not in skeleton.aromatic or groups[place] not in TOXIC:
@@ -265,6 +202,7 @@ def _harmless(random: np.random.RandomState, skeleton: Skeleton, groups: Groups)
 
 
 def _build(skeleton: Skeleton, groups: Groups) -> Molecule:
+    """Attach the groups; those that make the molecule positive are its motifs."""
     molecule, found = skeleton.molecule, 0
     for place, name in sorted(groups.items()):
         toxic = name in TOXIC and place in skeleton.aromatic
@@ -273,9 +211,11 @@ def _build(skeleton: Skeleton, groups: Groups) -> Molecule:
     return molecule
 
 
-def _one_of(random: np.random.RandomState, values: Sequence[T]) -> T:
+def _one_of(random: np.random.RandomState, values: Sequence[Value]) -> Value:
+    """Draw one value."""
     return values[int(random.random_sample() * len(values))]
 
 
 def _shuffled(random: np.random.RandomState, places: Sequence[int]) -> list[int]:
+    """The places in random order."""
     return [places[position] for position in random.permutation(len(places))]

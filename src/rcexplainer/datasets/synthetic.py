@@ -1,12 +1,12 @@
-"""The generated sets: motifs planted in random or regular bases, so that the true explanation is known.
+"""Synthetic sets: motifs planted in random or regular bases, so that the true explanation is known.
 
     node sets   base + k motifs, evenly spaced, + 1 % random edges; a node's class is its role
     graph sets  base + one or two motifs;                            a graph's class is its motifs
 
-Every `Data` has each edge in both directions, sorted, with `edge_motif` and `edge_motif_id` (−1 outside). In
-node sets the id is the number of the motif, and `node_motif_id` gives the nodes'. All builders take a `root`;
-these do not need it. All chance comes from one `RandomState`, whose stream numpy keeps for ever (it also seeds
-networkx), so that a seed means the same data on every machine; checksums in the tests watch over it.
+Every `Data` has each edge in both directions, sorted, with `edge_motif` and `edge_motif_id` (−1 outside). In node sets
+the id is the number of the motif, and `node_motif_id` holds the same for nodes. All randomness comes from one
+`RandomState`, whose stream numpy guarantees never to change (it also seeds networkx), so a seed gives the same data on
+every machine; checksums in the tests verify this.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,13 +20,12 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from rcexplainer.datasets.dataset import GraphDataset, stratified_split
+from rcexplainer.datasets.dataset import OUTSIDE, GraphDataset, stratified_split
 from rcexplainer.datasets.motifs import (
     HOUSE,
-    OUTSIDE,
+    Integers,
     Motif,
-    Numbers,
-    Pair,
+    NodePair,
     PlantedGraph,
     attach,
     bare,
@@ -44,13 +43,29 @@ HOUSE_ROLES = ("base", "middle", "floor", "roof")
 
 
 def ba_shapes(root: Path | None, seed: int) -> GraphDataset:
-    """80 houses on a Barabási–Albert base; the class is base, or the place in the house."""
+    """80 houses on a Barabási–Albert base; the class of a node is base, or its position in the house.
+
+    Args:
+        root: Not used; the set is generated.
+        seed: Random seed of the graph and of the split.
+
+    Returns:
+        The dataset.
+    """
     graph = _ba_shapes(np.random.RandomState(seed))
     return _node_set("ba-shapes", graph, _ones(graph), HOUSE_ROLES, seed)
 
 
 def ba_community(root: Path | None, seed: int) -> GraphDataset:
-    """Two ba-shapes joined by 350 edges; the features tell the community, the class is community and role."""
+    """Two ba-shapes joined by 350 edges; features indicate the community, the class is community and role.
+
+    Args:
+        root: Not used; the set is generated.
+        seed: Random seed of the graph and of the split.
+
+    Returns:
+        The dataset.
+    """
     random = np.random.RandomState(seed)
     first, second = _ba_shapes(random), _ba_shapes(random)
     num_motifs = int(first.node_motif_id.max()) + 1
@@ -69,28 +84,63 @@ def ba_community(root: Path | None, seed: int) -> GraphDataset:
 
 
 def tree_cycles(root: Path | None, seed: int) -> GraphDataset:
-    """60 hexagons on a binary tree, about half of them tied to it twice, as in the published set."""
+    """60 hexagons on a binary tree, about half of them tied to it twice, as in the published set.
+
+    Args:
+        root: Not used; the set is generated.
+        seed: Random seed of the graph and of the split.
+
+    Returns:
+        The dataset.
+    """
     graph = _decorate(nx.balanced_tree(2, 8), cycle(6), 60, np.random.RandomState(seed), tied_twice=0.5)
     return _node_set("tree-cycles", graph, _ones(graph), ("tree", "cycle"), seed)
 
 
 def tree_grid(root: Path | None, seed: int) -> GraphDataset:
-    """80 grids of 3×3 nodes on a binary tree."""
+    """80 grids of 3×3 nodes on a binary tree.
+
+    Args:
+        root: Not used; the set is generated.
+        seed: Random seed of the graph and of the split.
+
+    Returns:
+        The dataset.
+    """
     graph = _decorate(nx.balanced_tree(2, 8), grid(3), 80, np.random.RandomState(seed))
     return _node_set("tree-grid", graph, _ones(graph), ("tree", "grid"), seed)
 
 
 def ba_grid(root: Path | None, seed: int) -> GraphDataset:
-    """80 grids of 3×3 nodes on a Barabási–Albert base: what the paper calls Tree-Grid."""
+    """80 grids of 3×3 nodes on a Barabási–Albert base, the set that the paper calls Tree-Grid.
+
+    Args:
+        root: Not used; the set is generated.
+        seed: Random seed of the graph and of the split.
+
+    Returns:
+        The dataset.
+    """
     random = np.random.RandomState(seed)
     graph = _decorate(_barabasi_albert(300, 5, random), grid(3), 80, random)
     return _node_set("ba-grid", graph, _ones(graph), ("base", "grid"), seed)
 
 
 def ba_2motifs(root: Path | None, seed: int, num_graphs: int = 1000) -> GraphDataset:
-    """A 5-cycle or a house on a Barabási–Albert tree. The one motif of a graph has the id 0.
+    """A 5-cycle or a house on a Barabási–Albert tree; the motif of every graph has the id 0.
 
-    As in the published set the cycle is class 0: the house, class 1, can be undone by deleting an edge.
+    As in the published set, the cycle is class 0: deleting an edge turns a house, class 1, into it.
+
+    Args:
+        root: Not used; the set is generated.
+        seed: Random seed of the graphs and of the split.
+        num_graphs: Number of graphs.
+
+    Returns:
+        The dataset.
+
+    Raises:
+        DatasetError: If `num_graphs` is not a whole number with at least one graph per class.
     """
     shapes = (cycle(5), HOUSE)
     planted = [{0: shape} for shape in shapes]
@@ -99,38 +149,51 @@ def ba_2motifs(root: Path | None, seed: int, num_graphs: int = 1000) -> GraphDat
 
 
 def three_motifs(root: Path | None, seed: int, num_graphs: int = 1500) -> GraphDataset:
-    """Two of three motifs decide the class, and each pair of classes shares one: the paper's case study.
+    """Two of three motifs determine the class, and each pair of classes shares one: the paper's case study.
 
-    `edge_motif_id` says which kind of motif it is, in all graphs: 0 house, 1 hexagon, 2 clique of four.
+    `edge_motif_id` is the kind of motif in all graphs: 0 house, 1 hexagon, 2 clique of four.
+
+    Args:
+        root: Not used; the set is generated.
+        seed: Random seed of the graphs and of the split.
+        num_graphs: Number of graphs.
+
+    Returns:
+        The dataset.
+
+    Raises:
+        DatasetError: If `num_graphs` is not a whole number with at least one graph per class.
     """
     shapes = (HOUSE, cycle(6), clique(4))
     planted = [{kind: shapes[kind] for kind in kinds} for kinds in ((0, 1), (1, 2), (0, 2))]
     classes = tuple("+".join(shape.name for shape in motifs.values()) for motifs in planted)
-    # The motifs differ in size: bases of many sizes keep the number of nodes from telling the class.
+    # The motifs differ in size; with bases of different sizes the number of nodes does not reveal the class.
     return _graph_set("three-motifs", planted, classes, seed, num_graphs, base_sizes=range(16, 25))
 
 
 def _ba_shapes(random: np.random.RandomState) -> PlantedGraph:
+    """The graph of `ba_shapes`."""
     return _decorate(_barabasi_albert(300, 5, random), HOUSE, 80, random)
 
 
 def _barabasi_albert(num_nodes: int, edges_per_node: int, random: np.random.RandomState) -> nx.Graph:
+    """A Barabási–Albert graph, seeded from the stream."""
     return nx.barabasi_albert_graph(num_nodes, edges_per_node, seed=whole_number(random, range(2**31)))
 
 
 def _decorate(
     base: nx.Graph, motif: Motif, count: int, random: np.random.RandomState, tied_twice: float = 0.0
 ) -> PlantedGraph:
-    """Attach `count` motifs by their node 0 at even distances, then link one pair for every hundred edges.
+    """Attach `count` motifs by their node 0 at equal distances, then add one random edge for every hundred edges.
 
-    With probability `tied_twice` a second edge ties one of the motif's nodes 1–3 to one of the next three
-    base nodes; without it tree-cycles would have 939 edges instead of the published 971.
+    With probability `tied_twice` a second edge ties one of the motif's nodes 1–3 to one of the next three base nodes;
+    without it tree-cycles would have 939 edges instead of the published 971.
     """
     graph = bare(base)
     spacing = base.number_of_nodes() // count
     for number in range(count):
         plug = number * spacing
-        links: list[Pair] = [(plug, 0)]
+        links: list[NodePair] = [(plug, 0)]
         if random.random_sample() < tied_twice:
             inside, step = whole_number(random, range(1, 4)), whole_number(random, range(1, 4))
             links.append((plug + step, inside))
@@ -139,22 +202,25 @@ def _decorate(
     return link_at_random(graph, int(0.01 * graph.num_edges), random, anywhere, anywhere)
 
 
-def _shift_ids(motif_id: Numbers, by: int) -> Numbers:
+def _shift_ids(motif_id: Integers, by: int) -> Integers:
+    """Add to all motif ids but `OUTSIDE`."""
     return np.where(motif_id == OUTSIDE, OUTSIDE, motif_id + by)
 
 
 def _ones(graph: PlantedGraph) -> Tensor:
+    """Uninformative features."""
     return torch.ones(graph.num_nodes, NUM_FEATURES)
 
 
 def _features(num_nodes: int, mean: float, random: np.random.RandomState) -> Tensor:
-    """Two features with the community's mean and variance ½, the others are noise."""
+    """Two features with the community's mean and variance ½; the others are noise."""
     telling = random.normal(mean, np.sqrt(0.5), size=(num_nodes, 2))
     noise = random.normal(0.0, 1.0, size=(num_nodes, NUM_FEATURES - 2))
     return torch.from_numpy(np.concatenate([telling, noise], axis=1)).float()
 
 
 def _node_set(name: str, graph: PlantedGraph, x: Tensor, classes: tuple[str, ...], seed: int) -> GraphDataset:
+    """A node set whose labels are the roles."""
     labels = torch.from_numpy(graph.roles)
     data = _data(graph, x, labels)
     data.node_motif_id = torch.from_numpy(graph.node_motif_id)
@@ -169,7 +235,7 @@ def _graph_set(
     num_graphs: int,
     base_sizes: range,
 ) -> GraphDataset:
-    """`planted` has the motifs of each class by their id. Classes take turns, so any number is balanced."""
+    """A graph set; `planted` has the motifs of each class by their ids, and classes alternate to be balanced."""
     _check_num_graphs(name, num_graphs, at_least=len(classes))
     random = np.random.RandomState(seed)
     labels = [position % len(classes) for position in range(num_graphs)]
@@ -178,15 +244,16 @@ def _graph_set(
 
 
 def _check_num_graphs(name: str, num_graphs: object, at_least: int) -> None:
+    """Raise an error unless it is a whole number with at least one graph per class."""
     if not isinstance(num_graphs, Integral) or isinstance(num_graphs, bool) or num_graphs < at_least:
         raise DatasetError(
-            f"{name} needs num_graphs to be a whole number of at least {at_least}, one graph a class; "
+            f"{name} needs num_graphs to be a whole number of at least {at_least}, one graph per class; "
             f"got {num_graphs!r}"
         )
 
 
 def _motif_graph(motifs: Mapping[int, Motif], label: int, base_sizes: range, random: np.random.RandomState) -> Data:
-    """Tie each motif to the base by one edge between any two of their nodes: no other cycle arises."""
+    """Tie each motif to the base by a single random edge, so that no other cycle arises."""
     base = _barabasi_albert(whole_number(random, base_sizes), 1, random)
     graph = bare(base)
     for motif_id, motif in motifs.items():
@@ -196,13 +263,22 @@ def _motif_graph(motifs: Mapping[int, Motif], label: int, base_sizes: range, ran
 
 
 def _data(graph: PlantedGraph, x: Tensor, y: Tensor) -> Data:
+    """The graph with features and labels."""
     data = doubled(graph.edges, graph.edge_motif_id)
     data.x, data.y = x, y
     return data
 
 
-def doubled(edges: Numbers, edge_motif_id: Numbers) -> Data:
-    """Store every edge in both directions, sorted by source and then target."""
+def doubled(edges: Integers, edge_motif_id: Integers) -> Data:
+    """Store every edge in both directions, sorted by source and then target.
+
+    Args:
+        edges: [m, 2], each edge once.
+        edge_motif_id: [m] the motif of each edge.
+
+    Returns:
+        A graph without features, with `edge_motif` and `edge_motif_id`.
+    """
     directed = np.concatenate([edges, edges[:, ::-1]])
     order = np.lexsort((directed[:, 1], directed[:, 0]))
     motif_id = torch.from_numpy(np.tile(edge_motif_id, 2)[order])

@@ -1,4 +1,4 @@
-"""Graph classification sets of the TU collection: where their files are found, and the graphs they hold."""
+"""Graph classification sets of the TU collection: finding or downloading their files, and building the graphs."""
 
 import logging
 import os
@@ -16,7 +16,7 @@ from torch_geometric.data import Data
 from torch_geometric.datasets import TUDataset
 from torch_geometric.io import read_tu_data
 
-from rcexplainer.datasets.dataset import GraphDataset, stratified_split
+from rcexplainer.datasets.dataset import OUTSIDE, GraphDataset, stratified_split
 from rcexplainer.datasets.tu_raw import Booleans, Integers, RawSet, check_raw
 from rcexplainer.errors import DatasetError, MissingDataError
 
@@ -24,24 +24,31 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Names:
-    """What the numbers of a set stand for; its files do not say."""
+class LabelNames:
+    """The meaning of a set's numbers, which its files do not contain.
+
+    Attributes:
+        classes: The name of each class.
+        nodes: The name of each node label.
+        edges: The name of each edge label.
+        published: The numbers of graphs and of lines of NAME_A.txt, to detect a truncated copy; None if unknown.
+    """
 
     classes: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
     edges: tuple[str, ...] = ()
-    published: tuple[int, int] | None = None  # graphs, and lines of NAME_A.txt: a cut-off copy may look sound
+    published: tuple[int, int] | None = None
 
 
 KNOWN = {
-    "Mutagenicity": Names(
+    "Mutagenicity": LabelNames(
         classes=("mutagen", "non-mutagen"),
         nodes=("C", "O", "Cl", "H", "N", "F", "Br", "S", "P", "I", "Na", "K", "Li", "Ca"),
         edges=("single", "double", "triple"),
         published=(4337, 266_894),
     ),
-    # The elements behind these labels are not told; the numbers are those of the files.
-    "NCI1": Names(
+    # The elements behind these labels are not published; the numbers are those of the files.
+    "NCI1": LabelNames(
         classes=("inactive", "active"),
         nodes=tuple(f"atom {label}" for label in range(1, 38)),
         published=(4110, 265_506),
@@ -50,37 +57,73 @@ KNOWN = {
 
 
 def mutagenicity(root: Path | None, seed: int) -> GraphDataset:
-    """4337 molecules, mutagenic or not.
+    """Load Mutagenicity: 4337 molecules, mutagenic or not.
 
-    With a file `edge_ground_truth.txt` beside the raw files, the edges of NO2 and NH2 groups are known.
+    The edges of NO2 and NH2 groups are ground truth if a file `edge_ground_truth.txt` lies beside the raw files.
+
+    Args:
+        root: The folder of downloaded sets.
+        seed: Random seed of the split.
+
+    Returns:
+        The dataset.
+
+    Raises:
+        DatasetError: If its files are corrupt.
+        MissingDataError: If it is not on disk and cannot be downloaded.
     """
     return _load("Mutagenicity", "mutagenicity", root, seed)
 
 
 def nci1(root: Path | None, seed: int) -> GraphDataset:
-    """4110 molecules, active against lung cancer cells or not."""
+    """Load NCI1: 4110 molecules, active against lung cancer cells or not.
+
+    Args:
+        root: The folder of downloaded sets.
+        seed: Random seed of the split.
+
+    Returns:
+        The dataset.
+
+    Raises:
+        DatasetError: If its files are corrupt.
+        MissingDataError: If it is not on disk and cannot be downloaded.
+    """
     return _load("NCI1", "nci1", root, seed)
 
 
 def by_name(name: str, root: Path | None, seed: int) -> GraphDataset:
-    """Any graph classification set of the collection, or one of your own in its format.
+    """Load any graph classification set of the collection, or one of your own in its format.
 
-    Node features are the node attributes followed by the one-hot node labels. Where a set has neither, every
-    node gets the single feature 1.
+    Node features are the node attributes followed by the one-hot node labels. If a set has neither, every node gets the
+    single feature 1.
+
+    Args:
+        name: Its name in the collection.
+        root: The folder of downloaded sets.
+        seed: Random seed of the split.
+
+    Returns:
+        The dataset.
+
+    Raises:
+        DatasetError: If the name is impossible, or its files are corrupt.
+        MissingDataError: If it is not on disk and cannot be downloaded.
     """
-    if not re.fullmatch(r"\w[\w.+-]*", name):  # it becomes the name of a folder and part of an address
+    if not re.fullmatch(r"\w[\w.+-]*", name):  # it becomes the name of a folder and part of a URL
         raise DatasetError(f"{name!r} cannot be the name of a TU set; write tu:NAME, such as tu:PROTEINS")
     return _load(name, f"tu:{name}", root, seed)
 
 
 def _load(name: str, title: str, root: Path | None, seed: int) -> GraphDataset:
+    """Find, check and read a set."""
     raw = check_raw(_find(name, root), name, required=("node_labels",) if name in KNOWN else ())
     _check_whole(raw)
     graphs = _graphs(raw)
     labels = torch.cat([graph.y for graph in graphs])
     classes = tuple(str(label) for label in range(int(labels.max()) + 1))
-    # Names are given only where their number fits: a user may keep something else under a known name.
-    names = KNOWN.get(name, Names())
+    # LabelNames are used only if their number fits: a user's own set may have a known name.
+    names = KNOWN.get(name, LabelNames())
     return GraphDataset(
         name=title,
         task="graph",
@@ -93,24 +136,24 @@ def _load(name: str, title: str, root: Path | None, seed: int) -> GraphDataset:
 
 
 def _check_whole(raw: RawSet) -> None:
-    """Where nothing else tells how many edges there should be, a file that was cut off still reads well."""
-    # A user may keep another set under a known name: only one with as many graphs is measured by the published size.
-    graphs, lines = KNOWN.get(raw.name, Names()).published or (0, 0)
+    """Detect a truncated NAME_A.txt, which reads without errors."""
+    # A user's own set may have a known name: the published size applies only if the number of graphs is the same.
+    graphs, lines = KNOWN.get(raw.name, LabelNames()).published or (0, 0)
     if raw.num_graphs == graphs and len(raw.edges) != lines:
         raise DatasetError(
-            f"{raw.folder / raw.name}_A.txt has {len(raw.edges)} lines, the published set {lines}: "
-            "the file may be cut off or edited, fetch the set again"
+            f"{raw.folder / raw.name}_A.txt has {len(raw.edges)} lines, the published set has {lines}: "
+            "the file may be truncated or edited; download the set again"
         )
     keys = raw.edges[:, 0] * raw.num_nodes + raw.edges[:, 1]
     back = raw.edges[:, 1] * raw.num_nodes + raw.edges[:, 0]
     if alone := int((~np.isin(keys, back)).sum()):
-        logger.warning("%s: %d edges go one way only; the set is directed, or NAME_A.txt was cut off", raw.name, alone)
+        logger.warning("%s: %d edges have no reverse; the set is directed, or NAME_A.txt is truncated", raw.name, alone)
 
 
 def _find(name: str, root: Path | None) -> Path:
-    """The folder of the raw files: below `root`, below $RCEXPLAINER_DATA, or below `root` once downloaded.
+    """The folder of the raw files: in `root`, in $RCEXPLAINER_DATA, or in `root` after a download.
 
-    Nothing is ever written to $RCEXPLAINER_DATA: it may be shared, or read-only.
+    Nothing is ever written to $RCEXPLAINER_DATA, which may be shared or read-only.
     """
     root = (root or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "rcexplainer").expanduser()
     data = os.environ.get("RCEXPLAINER_DATA")
@@ -120,15 +163,15 @@ def _find(name: str, root: Path | None) -> Path:
             return place / name / "raw"
     try:
         _download(name, root)
-    except Exception as error:  # a network fails in many ways, and they all have the same way out
+    except Exception as error:  # a download fails in many ways, and the remedy is always the same
         raise MissingDataError(_advice(name, places, error)) from error
     return root / name / "raw"
 
 
 def _download(name: str, root: Path) -> None:
-    """Have PyG fetch and unpack the set in a folder aside, then move the raw files into place.
+    """Let PyG download and unpack the set in a temporary folder, then move the raw files into place.
 
-    NAME_A.txt goes last, because `_find` looks for it: what is found is whole, whenever a run was killed.
+    NAME_A.txt, which `_find` looks for, is moved last: whatever it finds is complete, even if a run was killed.
     """
     logger.info("downloading the TU set %s to %s", name, root)
     root.mkdir(parents=True, exist_ok=True)
@@ -142,7 +185,8 @@ def _download(name: str, root: Path) -> None:
 
 
 def _advice(name: str, places: list[Path], error: Exception) -> str:
-    # PyG meets an address that does not exist as a file not found, without the number of a system error.
+    """The message of a failed download."""
+    # For a URL that does not exist, PyG raises FileNotFoundError without an errno.
     missing = isinstance(error, FileNotFoundError) and error.errno is None and error.__cause__ is None
     if missing or getattr(error, "code", None) == 404:
         problem = f"the TU collection has no set {name!r} (spelt exactly, such as PROTEINS or IMDB-BINARY)"
@@ -157,6 +201,7 @@ def _advice(name: str, places: list[Path], error: Exception) -> str:
 
 
 def _graphs(raw: RawSet) -> list[Data]:
+    """Build the graphs."""
     data, slices, _ = read_tu_data(str(raw.folder), raw.name)
     nodes = np.bincount(raw.graph_of_node)
     # PyG's slices end with the last graph that has an edge.
@@ -176,14 +221,14 @@ def _graphs(raw: RawSet) -> list[Data]:
         motif, motif_id = _motifs(raw, raw.edges[raw.marked].T, data.edge_index.numpy() + first_node)
         parts["edge_motif"] = torch.from_numpy(motif).split(edges.tolist())
         parts["edge_motif_id"] = torch.from_numpy(motif_id).split(edges.tolist())
-    # Copies, because a slice takes the whole set along wherever a single graph is saved or sent.
+    # Cloned, because a slice would take the whole set along when a single graph is saved or sent.
     return [Data(**{key: part[i].clone() for key, part in parts.items()}) for i in range(raw.num_graphs)]
 
 
 def _motifs(raw: RawSet, marked: Integers, edges: Integers) -> tuple[Booleans, Integers]:
-    """Which of `edges` [2, num_edges] are marked, and the number of their motif in the graph, −1 outside.
+    """Which of `edges` [2, num_edges] are marked, and the number of their motif within the graph, −1 outside.
 
-    PyG sorts the edges, so marks are carried over by node pair. Marked edges that touch are one motif.
+    PyG sorts the edges, so marks are matched by node pair. Adjacent marked edges form one motif.
     """
     motif = np.isin(edges[0] * raw.num_nodes + edges[1], marked[0] * raw.num_nodes + marked[1])
     number: dict[int, int] = {}
@@ -192,6 +237,6 @@ def _motifs(raw: RawSet, marked: Integers, edges: Integers) -> tuple[Booleans, I
         graph = int(raw.graph_of_node[min(nodes)])
         number.update(dict.fromkeys(nodes, count[graph]))
         count[graph] += 1
-    motif_id = np.full(len(motif), -1, dtype=np.int64)
+    motif_id = np.full(len(motif), OUTSIDE, dtype=np.int64)
     motif_id[motif] = [number[node] for node in edges[0, motif].tolist()]
     return motif, motif_id

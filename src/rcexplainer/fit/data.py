@@ -98,20 +98,3 @@ def hold_out(label: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]
     if not len(held):
         return order, order  # nothing can be spared: the same instances serve twice
     return order[~torch.isin(order, held)], held
-
-
-def class_pair(label: Tensor, target: Tensor, num_classes: int, conditioned: bool) -> Tensor:
-    """[n] the number of the pair (predicted class, target class), the output row of the mask network.
-
-    Args:
-        label: Predicted classes [n].
-        target: Target classes [n]; the predicted class stands for any other.
-        num_classes: C.
-        conditioned: Whether the network has a row for each pair; if not, it has one for each predicted class.
-    """
-    return label * num_classes + target if conditioned else label
-
-
-def num_class_pairs(num_classes: int, conditioned: bool) -> int:
-    """How many output rows the mask network has."""
-    return num_classes**2 if conditioned else num_classes

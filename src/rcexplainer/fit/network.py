@@ -14,7 +14,6 @@ from rcexplainer.core.connectivity import connected
 from rcexplainer.core.mask_net import ConcatGate, EdgeMaskNet, FactorisedGate, Mean, NeighbourGate, mean_of
 from rcexplainer.core.plackett_luce import log_softmax
 from rcexplainer.core.units import Units
-from rcexplainer.fit.data import class_pair
 from rcexplainer.gnn.instances import Instances, node_inputs
 from rcexplainer.gnn.split import Pass
 
@@ -24,6 +23,28 @@ NETWORKS: dict[str, Callable[..., nn.Module]] = {
     "factorised": FactorisedGate,
     "concat": ConcatGate,
 }
+
+
+def learns_ranking(config: RCConfig) -> bool:
+    """Whether only the order of an instance's units is learnt: budget gates have no level of their own."""
+    return config.gate == "budget"
+
+
+def class_pair(label: Tensor, target: Tensor, num_classes: int, conditioned: bool) -> Tensor:
+    """[n] the number of the pair (predicted class, target class), the output row of the mask network.
+
+    Args:
+        label: Predicted classes [n].
+        target: Target classes [n]; the predicted class stands for any other.
+        num_classes: C.
+        conditioned: Whether the network has a row for each pair; if not, it has one for each predicted class.
+    """
+    return label * num_classes + target if conditioned else label
+
+
+def num_class_pairs(num_classes: int, conditioned: bool) -> int:
+    """How many output rows the mask network has."""
+    return num_classes**2 if conditioned else num_classes
 
 
 def make_gate(node_width: int, instance_width: int, rows: int, config: RCConfig, hidden: int = HIDDEN) -> nn.Module:
@@ -42,7 +63,7 @@ def make_net(nodes: Tensor, embedding: Tensor, rows: int, config: RCConfig) -> E
     """
     widths = nodes.size(1), embedding.size(1)
     net = EdgeMaskNet(make_gate(*widths, rows, config), *widths).to(embedding.device, embedding.dtype)
-    if config.standardised:
+    if config.network != "concat":  # the paper's own form reads the embeddings as they are
         net.standardise(nodes, embedding)
     return net
 
@@ -53,7 +74,7 @@ def unit_logits(net: EdgeMaskNet, done: Pass, batch: Data, units: Units, row: Te
     A ranking has no level of its own; a softmax over the units of an instance makes instances comparable.
     """
     logits = net(node_inputs(done, batch, config.inputs), done.embedding, row, units.pair, units.owner)
-    return log_softmax(logits, units.owner, len(row)) if config.ranking else logits
+    return log_softmax(logits, units.owner, len(row)) if learns_ranking(config) else logits
 
 
 def connected_logits(net: EdgeMaskNet, done: Pass, batch: Data, units: Units, row: Tensor, config: RCConfig) -> Tensor:
@@ -81,7 +102,7 @@ def mean_mask(logits: Tensor, owner: Tensor, num_instances: int) -> Tensor:
 
 def mean_logits(config: RCConfig) -> Mean:
     """How the logits of an ensemble are averaged."""
-    return mean_share if config.ranking else mean_mask
+    return mean_share if learns_ranking(config) else mean_mask
 
 
 def restored_net(weights: dict[str, Tensor], ensemble: int, rows: int, config: RCConfig) -> EdgeMaskNet:

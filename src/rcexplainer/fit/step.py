@@ -18,8 +18,8 @@ from rcexplainer.core.segments import gather_ranges, owners
 from rcexplainer.core.stability import NoisyCopy, same_units
 from rcexplainer.core.units import Units, find_units
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.fit.data import InstanceSet, class_pair, num_class_pairs
-from rcexplainer.fit.network import connected_logits, unit_logits
+from rcexplainer.fit.data import InstanceSet
+from rcexplainer.fit.network import class_pair, connected_logits, learns_ranking, num_class_pairs, unit_logits
 from rcexplainer.fit.teacher import Lessons, teach
 from rcexplainer.gnn.graph_store import delete_edges
 from rcexplainer.gnn.noise import noisy
@@ -163,7 +163,7 @@ class TrainingSet:
     def collapse(self, net: EdgeMaskNet) -> str | None:
         """How the network's masks have collapsed, in words; None if they have not."""
         logits, owner = self.logits(net)
-        test = ranking_collapse if self.config.ranking else mask_collapse
+        test = ranking_collapse if learns_ranking(self.config) else mask_collapse
         return test(logits, owner, len(self.data))
 
     @torch.no_grad()
@@ -171,7 +171,7 @@ class TrainingSet:
         """The map from logits to scores, by really deleting; masks that are probabilities keep their cut at ½."""
         instances = self.data.instances
         logits, owner = self.logits(net)
-        if not self.config.ranking:
+        if not learns_ranking(self.config):
             return Calibration(logits.new_zeros(self.rows), logits.new_ones(()))
         counts = instances.units.counts.clamp_min(1)
         before = self.data.reached(self.data.log_probs.exp(), instances.everything)

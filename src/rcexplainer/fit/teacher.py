@@ -1,4 +1,4 @@
-"""A search as teacher: the order in which greedy deletion leaves the region, and the effect of deleting each unit alone."""
+"""A search as teacher: the order in which greedy deletion leaves the region, and the effect of each unit alone."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -23,8 +23,8 @@ from rcexplainer.fit.network import make_net, mean_logits
 from rcexplainer.fit.objective import PRESS
 from rcexplainer.fit.step import TrainingSet
 from rcexplainer.gnn.instances import node_inputs
+from rcexplainer.gnn.seed import seeded
 from rcexplainer.gnn.split import SplitModel
-from rcexplainer.gnn.trainer import seeded
 from rcexplainer.saving.checkpoint import FitFile
 
 log = logging.getLogger(__name__)
@@ -81,8 +81,8 @@ def find_regions(boundaries: LinearBoundaries, seen: Predictions, config: RCConf
 def safer(config: RCConfig) -> list[RCConfig]:
     """The settings, and what to try if they collapse.
 
-    First everything that can saturate or empty the masks goes, then the paper's losses themselves: a ranking learnt from
-    a search cannot collapse.
+    First everything that can saturate or empty the masks goes, then the paper's losses themselves: a ranking learnt
+    from a search cannot collapse.
     """
     if config.on_collapse == "report":
         return [config]
@@ -103,7 +103,7 @@ def safer(config: RCConfig) -> list[RCConfig]:
 
 @dataclass(frozen=True, eq=False)
 class TrainedNetwork:
-    """A mask network, the history of its training, and how it collapsed if it did; for an ensemble, the best member's."""
+    """A mask network, the history of its training, how it collapsed if it did; an ensemble has its best member's."""
 
     net: EdgeMaskNet
     history: tuple[Epoch, ...]

@@ -1,4 +1,4 @@
-"""Graph neural networks: the paper's and others, their training, and any model as embed + head."""
+"""Graph neural networks: any trained model as embedding + head; the paper's and other architectures, their training."""
 
 from rcexplainer.gnn.graph_store import delete_edges
 from rcexplainer.gnn.model_file import SavedGNN, load_gnn, save_gnn

@@ -1,8 +1,8 @@
-"""How a model is called: `forward(model, batch, edge_weight)`, found from the names of its parameters.
+"""How a model is called: `forward(model, batch, edge_weight)`, derived from the names of its parameters.
 
-model(x, edge_index, batch, …)   every parameter is looked up on the batch by its name
+model(x, edge_index, batch, …)   every parameter is the attribute of the batch with its name
 model(data)                      the batch itself, carrying `edge_weight`
-decode(encode(x, edge_index), edge_label_index)   of a link task, a model with these two methods
+decode(encode(x, edge_index), edge_label_index)   link tasks, if the model has these two methods
 """
 
 import inspect
@@ -19,7 +19,7 @@ from rcexplainer.gnn.graph_store import EDGE_LEVEL
 TaskName = Literal["graph", "node", "link"]
 Forward = Callable[[nn.Module, Data, Tensor | None], Any]
 
-# Other spellings of PyG's own names, seen in models in the wild.
+# Parameter names that models in the wild use for PyG's attributes.
 SPELLINGS = {
     "features": "x",
     "node_features": "x",
@@ -35,12 +35,21 @@ SPELLINGS = {
     "edge_pairs": "edge_label_index",
     "edge_label_indices": "edge_label_index",
 }
-OURS = {"_num_nodes", "num_graphs", "ptr", "edge_fixed", "hop_code", "root_index", EDGE_LEVEL}  # none of the user's
+# Attributes that this package adds to batches; messages do not list them as the user's.
+ADDED_ATTRIBUTES = {"_num_nodes", "num_graphs", "ptr", "edge_fixed", "hop_code", "root_index", EDGE_LEVEL}
 WHOLE_GRAPH = {"data", "batch", "graph", "g", "batch_data", "batched_data", "inputs", "input"}
 
 
 def conventional_forwards(model: nn.Module, task: TaskName) -> list[Forward]:
-    """The calls that fit the signature of `model.forward`, the most complete first."""
+    """The calls that fit the signature of `model.forward`.
+
+    Args:
+        model: The model; nothing is run.
+        task: "graph", "node" or "link".
+
+    Returns:
+        Functions `forward(model, batch, edge_weight)`, the one with the most arguments first.
+    """
     if task == "link" and callable(getattr(model, "encode", None)) and callable(getattr(model, "decode", None)):
         return [_decoding(encoding) for encoding in _calls(model, "encode", "node")]
     return _calls(model, "forward", task)
@@ -64,10 +73,10 @@ def _calls(model: nn.Module, method: str, task: TaskName) -> list[Forward]:
 
     if len(required) == 1 and _takes_whole_graph(required[0]):
         return [lambda model, batch, edge_weight: called(model)(with_edge_weight(batch, edge_weight))]
-    if not named:  # *args: PyG's usual order
+    if not named:  # *args: the order that PyG's models have
         last = {"graph": ["batch"], "node": [], "link": ["edge_label_index"]}[task]
         return [lambda model, batch, _: called(model)(batch.x, batch.edge_index, *(batch[name] for name in last))]
-    # A model may offer arguments it was not built for: PyG's own take `edge_attr` and fail without an `edge_dim`.
+    # A model may accept arguments it was not built for: PyG's own take `edge_attr` and fail without an `edge_dim`.
     plain = ("batch", "edge_weight", "edge_label_index")
     fewer = [p for p in named if p in required or SPELLINGS.get(p.name, p.name) in plain]
 
@@ -99,13 +108,14 @@ def _call_by_name(
     for parameter in named:
         name = SPELLINGS.get(parameter.name, parameter.name)
         if task != "graph" and name in ("batch", "num_graphs") and parameter not in required:
-            continue  # a model that pools when it is given `batch` must not pool a node task
+            continue  # a model that pools if it gets `batch` must not do so in a node task
         if known.get(name) is not None:
             arguments[parameter.name] = known[name]
         elif parameter in required:
             raise SplitError(
-                f"{name_of_model}.forward needs {parameter.name!r}, which the graphs do not carry (they have "
-                f"{', '.join(sorted(known.keys() - OURS))}); pass forward=lambda model, batch, edge_weight: …"
+                f"{name_of_model}.forward needs {parameter.name!r}, which the graphs do not have (they have "
+                f"{', '.join(sorted(known.keys() - ADDED_ATTRIBUTES))}); "
+                "pass forward=lambda model, batch, edge_weight: …"
             )
     positional = [p.name for p in named if p.kind is p.POSITIONAL_ONLY]
     return function(*(arguments.pop(name) for name in positional if name in arguments), **arguments)
@@ -120,7 +130,7 @@ def _values(batch: Data, edge_weight: Tensor | None) -> Mapping[str, Any]:
 
 
 def with_edge_weight(batch: Data, edge_weight: Tensor | None) -> Data:
-    """The batch carrying these weights; the caller's own object stays as it is."""
+    """A shallow copy of the batch with these weights; the batch itself if they are None."""
     if edge_weight is None:
         return batch
     weighted = copy(batch)
@@ -128,13 +138,26 @@ def with_edge_weight(batch: Data, edge_weight: Tensor | None) -> Data:
     return weighted
 
 
-PREFERRED = ("logits", "out", "output", "pred", "prediction", "y_hat", "log_probs", "probs")
+# Names under which models return their prediction, the most usual first.
+PREDICTION_NAMES = ("logits", "out", "output", "pred", "prediction", "y_hat", "log_probs", "probs")
 
 
 def first_fitting(output: Any, rows: int, who: str) -> Tensor:
-    """The prediction in what a model returned: a tensor, or the fitting one in a tuple, list or dict."""
+    """The prediction among the values a model returned.
+
+    Args:
+        output: A tensor, or a tuple, list, dict or named tuple with tensors.
+        rows: Instances; the prediction has one row for each.
+        who: Who returned it, for messages.
+
+    Returns:
+        [rows, C].
+
+    Raises:
+        SplitError: No tensor fits, or several of different widths do.
+    """
     names = dict(output) if isinstance(output, Mapping) else output._asdict() if hasattr(output, "_asdict") else {}
-    options = [names[name] for name in PREFERRED if name in names] or list(names.values())
+    options = [names[name] for name in PREDICTION_NAMES if name in names] or list(names.values())
     if not options:
         options = list(output) if isinstance(output, tuple | list) else [output]
     tensors = [value for value in options if isinstance(value, Tensor) and value.is_floating_point()]

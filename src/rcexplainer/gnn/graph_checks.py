@@ -1,6 +1,6 @@
 """What a well-formed graph is: the checks that every graph passes before anything is computed from it.
 
-Each function is cheap next to one forward pass and names the graph that is wrong.
+Each check is cheap next to one forward pass, and its error names the graph.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch_geometric.data import Batch, Data, Dataset, HeteroData
 from torch_geometric.loader import DataLoader
 
@@ -19,14 +19,25 @@ Graphs: TypeAlias = Data | Batch | Dataset | DataLoader | Iterable[Data]
 
 
 def as_graphs(graphs: Graphs) -> list[Data]:
-    """A `Data`, list, `Dataset`, `Batch` or `DataLoader` as a non-empty list of checked `Data`."""
+    """The graphs as a list, checked.
+
+    Args:
+        graphs: A `Data`, or a list, `Dataset`, `Batch` or `DataLoader` of them.
+
+    Raises:
+        GraphError: There are none, or one is malformed or unlike the first.
+    """
     found = list_graphs(graphs)
     check_graphs(found)
     return found
 
 
 def list_graphs(graphs: Graphs) -> list[Data]:
-    """The same without looking into the graphs, for what must be checked before (the device they are on)."""
+    """The graphs as a list, unchecked, for checks that must come first (the device they are on).
+
+    Raises:
+        GraphError: There are none, or something else than a graph is among them.
+    """
     found = list(iter_graphs(graphs))
     if not found:
         raise GraphError("the dataset is empty: at least one graph is needed")
@@ -34,7 +45,11 @@ def list_graphs(graphs: Graphs) -> list[Data]:
 
 
 def iter_graphs(graphs: object) -> Iterator[Data]:
-    """The graphs one after the other, unchecked and unread until they are asked for."""
+    """The graphs one after the other, unchecked; each is read when it is needed.
+
+    Raises:
+        GraphError: Something else than a homogeneous graph.
+    """
     if isinstance(graphs, HeteroData):
         raise GraphError("heterogeneous graphs are not supported: got HeteroData; pass homogeneous Data objects")
     if isinstance(graphs, Batch):
@@ -49,7 +64,14 @@ def iter_graphs(graphs: object) -> Iterator[Data]:
 
 
 def stream(graphs: Graphs, device: torch.device | None) -> Iterator[Data | Exception]:
-    """The graphs one after the other, as copies on the device if one is given; what is no graph is an error in place."""
+    """The graphs one after the other, as copies on the device if one is given.
+
+    Yields:
+        A graph, or an error in the place of something that is not a graph.
+
+    Raises:
+        GraphError: `graphs` itself is neither a graph nor a collection of graphs.
+    """
     if isinstance(graphs, Data) or not isinstance(graphs, Iterable) or isinstance(graphs, str | Tensor | HeteroData):
         yield from (_moved(graph, device) for graph in iter_graphs(graphs))
         return
@@ -66,19 +88,29 @@ def _moved(graph: Data, device: torch.device | None) -> Data:
 
 @dataclass(frozen=True)
 class GraphKind:
-    """What all graphs of a set have in common, and what every graph a model is asked about must have too."""
+    """The width and type of node features, which all graphs of one model share."""
 
-    width: int | None
+    width: int | None  # None: no features
     dtype: torch.dtype | None
 
     @classmethod
     def of(cls, graph: Data) -> "GraphKind":
+        """The kind of this graph."""
         if graph.x is None:
             return cls(None, None)
         return cls(int(graph.x.size(-1)) if graph.x.dim() > 1 else 1, graph.x.dtype)
 
     def check(self, graph: Data, where: str, reference: str) -> None:
-        """Raise `GraphError` if the graph is of another kind than `reference`."""
+        """Refuse a graph of another kind.
+
+        Args:
+            graph: The graph.
+            where: What to call it.
+            reference: What to call the graphs that this kind was taken from.
+
+        Raises:
+            GraphError: Its features have another width or type.
+        """
         other = GraphKind.of(graph)
         if other.width != self.width:
             raise GraphError(f"{where} has node features of width {other.width}, {reference} {self.width}")
@@ -86,30 +118,44 @@ class GraphKind:
             raise GraphError(f"{where} has node features of type {other.dtype}, {reference} {self.dtype}")
 
 
-READ = ("edge_attr", "edge_weight", "edge_type", "pos")  # what models are known to read, where it is there
+# Attributes that models read if a graph has them: all graphs have them, or none.
+SHARED_ATTRIBUTES = ("edge_attr", "edge_weight", "edge_type", "pos")
 
 
 def attributes(graph: Data) -> frozenset[str]:
-    """Which attributes a graph has that may change what a model computes from it."""
+    """Names of the tensors of a graph that a model may read."""
     tensors = (name for name, value in graph.to_dict().items() if isinstance(value, Tensor))
     return frozenset(tensors) - {"y", "batch", "ptr", "edge_label", "edge_label_index"}
 
 
 def check_graphs(graphs: Sequence[Data]) -> None:
-    """Raise `GraphError` naming the first graph that is malformed, or of another kind than the first."""
-    kind, present = GraphKind.of(graphs[0]), attributes(graphs[0]).intersection(READ)
+    """Check every graph, and that all are alike.
+
+    Raises:
+        GraphError: Naming the first graph that is malformed or unlike the first one.
+    """
+    kind, present = GraphKind.of(graphs[0]), attributes(graphs[0]).intersection(SHARED_ATTRIBUTES)
     for position, graph in enumerate(graphs):
         where = f"graph {position}" if len(graphs) > 1 else "the graph"
         check_graph(graph, where)
         check_labels(graph.y, where)
         kind.check(graph, where, "the first graph")
-        for name in sorted(attributes(graph).intersection(READ) ^ present):
+        for name in sorted(attributes(graph).intersection(SHARED_ATTRIBUTES) ^ present):
             has, lacks = ("the first graph", where) if name in present else (where, "the first graph")
             raise GraphError(f"{has} has {name}, {lacks} does not: all graphs need the same attributes")
 
 
 def check_graph(graph: Data, where: str = "the graph") -> None:
-    """Raise `GraphError` if edges point past the last node, or values are not finite; labels are not looked at."""
+    """Check the edges, shapes and values of one graph; labels are not read.
+
+    Args:
+        graph: The graph.
+        where: What to call it.
+
+    Raises:
+        GraphError: It has no nodes, its edges do not fit its nodes, attributes do not fit the edges, or values are not
+            finite.
+    """
     edge_index = graph.edge_index
     if edge_index is None or edge_index.dim() != 2 or edge_index.size(0) != 2:
         found = "none" if edge_index is None else f"shape {tuple(edge_index.shape)}"
@@ -135,7 +181,15 @@ def check_graph(graph: Data, where: str = "the graph") -> None:
 
 
 def check_labels(labels: object, where: str = "the graph") -> None:
-    """Labels may be missing; where they are there they must be whole numbers, one per instance."""
+    """Labels may be missing; otherwise they must be whole numbers, one per instance.
+
+    Args:
+        labels: The labels, if any.
+        where: What to call the graph.
+
+    Raises:
+        GraphError: Regression or multi-label targets.
+    """
     if not isinstance(labels, Tensor) or labels.numel() == 0:
         return
     if labels.dim() > 1 and labels.size(-1) > 1:
@@ -147,3 +201,41 @@ def check_labels(labels: object, where: str = "the graph") -> None:
         raise GraphError(
             f"{where} has the non-integer label {found:g}: regression is not supported, classes are 0, 1, …"
         )
+
+
+def check_devices(model: nn.Module, graphs: Sequence[Data], where: str | None = None) -> None:
+    """Model and graphs must be on one device.
+
+    Args:
+        model: The model.
+        graphs: The graphs.
+        where: What to call the graph, if it is only one.
+
+    Raises:
+        GraphError: Naming the first graph that is elsewhere.
+    """
+    parameter = next(model.parameters(), None)
+    for position, graph in enumerate(graphs):
+        tensors = [value for value in graph.to_dict().values() if isinstance(value, Tensor)]
+        device = next(
+            (value.device for value in tensors if parameter is not None and value.device != parameter.device), None
+        )
+        if parameter is not None and device is not None:
+            raise GraphError(
+                f"the model is on {parameter.device}, {where or f'graph {position}'} on {device}; "
+                f"move one of them, e.g. graph.to({str(parameter.device)!r})"
+            )
+
+
+def check_single_label(graphs: Sequence[Data]) -> None:
+    """In a graph task every graph has one label, or none.
+
+    Raises:
+        GraphError: A graph has several.
+    """
+    for position, graph in enumerate(graphs):
+        if isinstance(graph.y, Tensor) and graph.y.numel() > 1:
+            raise GraphError(
+                f"graph {position} has {graph.y.numel()} labels: multi-label models are not supported; for a node "
+                'classifier pass task="node"'
+            )

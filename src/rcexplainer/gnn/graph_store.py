@@ -1,9 +1,11 @@
-"""Many graphs kept as a few long tensors, from which mini-batches are cut by index arithmetic.
+"""Many graphs as a few long tensors, from which mini-batches are cut by index arithmetic; and the deletion of edges.
 
-PyG's `Batch.from_data_list` walks over its graphs in Python; in a training loop that costs more than the GNN.
-`GraphStore` pays that walk once and keeps everything on one device:
+PyG's `Batch.from_data_list` loops over its graphs in Python; in a training loop that costs more than the GNN.
+`GraphStore` loops once and keeps everything on one device:
 
-    ids [k]  →  Batch of k graphs, a fixed number of tensor operations whatever k is
+    ids [k]  →  Batch of k graphs, by a number of tensor operations that does not depend on k
+
+`delete_edges` takes edges out of a graph, with all their attributes; a soft mask never stands in for it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,12 +19,17 @@ from torch_geometric.data.collate import collate
 from rcexplainer.core.segments import gather_ranges
 from rcexplainer.errors import SplitError
 
-# A string attribute that names the unnamed edge attributes of a graph cut out of another, or put together from several.
+# The string attribute of a batch or computation graph that lists its edge-level attributes, separated by commas.
 EDGE_LEVEL = "rcexplainer_edge_level"
 
 
 class GraphStore:
-    """`store[ids]` is the `Batch` of these graphs, with every tensor attribute that all of them carry."""
+    """`store[ids]` is the `Batch` of these graphs, with every tensor attribute that all graphs have.
+
+    Args:
+        graphs: The graphs.
+        device: Where to keep them; None: where the first one is.
+    """
 
     def __init__(self, graphs: Sequence[Data], device: torch.device | str | None = None) -> None:
         device = device or graphs[0].edge_index.device
@@ -32,19 +39,19 @@ class GraphStore:
         self._num_nodes = torch.tensor([graph.num_nodes for graph in graphs], device=device)
         self._values: dict[str, Tensor] = {}
         self._dims: dict[str, int] = {}
-        self._steps: dict[str, Tensor | None] = {}  # what is added to a graph's values for each graph before it
+        self._steps: dict[str, Tensor | None] = {}  # what each earlier graph of a batch adds to the values
         self._pointers: dict[str, Tensor] = {}
         self._edge_level = ",".join(_edge_level(plain, slices, self._num_nodes))
         for key in shared:
             value = joined[key]
             if not isinstance(value, Tensor):
-                continue  # names and the like: no model reads them
+                continue  # strings and the like: no model reads them
             pointer = slices[key].to(device)
             steps = torch.tensor([int(graph.__inc__(key, graph[key])) for graph in graphs], device=device)
             self._values[key] = value.to(device)
             self._dims[key] = joined.__cat_dim__(key, value) or 0
             self._steps[key] = steps if bool(steps.any()) else None
-            # Node-, edge- and graph-level attributes have one pointer each, so its ranges are built once a batch.
+            # Attributes of one level (node, edge, graph) share one pointer: its ranges are built once per batch.
             same = (other for other in self._pointers.values() if torch.equal(other, pointer))
             self._pointers[key] = next(same, pointer)
 
@@ -77,19 +84,29 @@ class GraphStore:
 
 
 def _edge_level(graphs: Sequence[Data], slices: Mapping[str, Tensor], num_nodes: Tensor) -> list[str]:
-    """Attributes that are as long as the edges of every graph, and not as long as its nodes or its labels are; and
-    those that the graphs were told of."""
+    """Names of the attributes with one entry per edge in every graph.
+
+    If all graphs have as many edges as nodes or labels, lengths prove nothing: then it is the names the graphs list.
+    """
     edges, nodes = slices["edge_index"], torch.cat([num_nodes.new_zeros(1), num_nodes.cumsum(0)]).cpu()
     others = (nodes, torch.arange(len(graphs) + 1))
-    told = str(graphs[0].get(EDGE_LEVEL, "")).split(",")
+    listed = str(graphs[0].get(EDGE_LEVEL, "")).split(",")
     if any(torch.equal(edges, other) for other in others):
-        return [key for key in slices if key in told]
+        return [key for key in slices if key in listed]
     plain = (key for key, own in slices.items() if isinstance(graphs[0][key], Tensor) and torch.equal(own, edges))
     return [key for key in plain if "index" not in key]
 
 
 def delete_edges(graph: Data, removed: Tensor) -> Data:
-    """The graph without the edges where `removed` (boolean, one per column of `edge_index`) is true."""
+    """A copy of the graph without some of its edges and their attributes.
+
+    Args:
+        graph: A graph or a batch; it is left as it is.
+        removed: Boolean [E], true for the columns of `edge_index` to delete.
+
+    Raises:
+        SplitError: `removed` is not a boolean mask of the edges.
+    """
     num_edges = graph.num_edges
     if removed.dtype != torch.bool or removed.shape != (num_edges,):
         raise SplitError(
@@ -99,27 +116,27 @@ def delete_edges(graph: Data, removed: Tensor) -> Data:
     for key in edge_level_keys(graph):
         value = graph[key]
         kept[key] = value[..., ~removed] if key == "edge_index" else value[~removed]
-        if hasattr(kept, "_slice_dict") and key in kept._slice_dict:  # so that a batch can still be taken apart
+        if hasattr(kept, "_slice_dict") and key in kept._slice_dict:  # for `Batch.to_data_list`
             position = torch.cat([removed.new_zeros(1).long(), (~removed).cumsum(0)]).cpu()
             kept._slice_dict = {**kept._slice_dict, key: position[kept._slice_dict[key]]}
     return kept
 
 
 def edge_level_keys(graph: Data) -> list[str]:
-    """Attributes with one entry per edge: by their name, else by their length.
+    """Names of the attributes with one entry per edge: those with "edge" in their name, and others by their length.
 
-    Where a graph has as many edges as something else, lengths say nothing. So what was cut out of a larger graph, or
-    put together from many, is told (`EDGE_LEVEL`, their names). PyG's own test (`is_edge_attr`) takes the label of a
-    graph with a single edge for an edge attribute, hence ours.
+    The length proves nothing in a graph with as many edges as nodes or labels. Batches and computation graphs therefore
+    list the names (`EDGE_LEVEL`). PyG's own test (`is_edge_attr`) is not used: it takes the label of a graph with a
+    single edge for an edge attribute.
     """
-    told = graph.get(EDGE_LEVEL)
-    known = None if told is None else (told if isinstance(told, str) else told[0]).split(",")
+    listed = graph.get(EDGE_LEVEL)
+    known = None if listed is None else (listed if isinstance(listed, str) else listed[0]).split(",")
     num_edges = graph.num_edges
     ambiguous = num_edges in (1, graph.num_nodes, graph.num_graphs if isinstance(graph, Batch) else 1)
     keys = ["edge_index"]
     for key, value in graph.to_dict().items():
         if "index" in key or key == "edge_label" or not isinstance(value, Tensor) or value.dim() == 0:
-            continue  # what is labelled are pairs to predict, not the edges that are there
+            continue  # labels belong to pairs to predict, not to the edges of the graph
         plain = key in known if known is not None else not ambiguous and key not in ("y", "batch", "ptr")
         if value.size(0) == num_edges and ("edge" in key or plain):
             keys.append(key)

@@ -1,55 +1,36 @@
 """Where φ_fc begins: the module whose input is the embedding, one row per instance.
 
-A run of the model with listening hooks tells the order in which modules are called and the shape each one is
-given. Candidates for the head are the modules with a weight matrix (a norm alone still belongs to the layer before
-it) that are called once, after the last message passing, on one row per instance. The first is where φ_fc begins.
+Candidates are the modules with a weight matrix (a norm alone still belongs to the layer before it) that are called
+once, after the last message passing, on one row per instance. The first one for which head(embed(G)) = φ(G) is the
+head.
 """
 
+import logging
 from collections.abc import Callable
-from contextlib import ExitStack
-from dataclasses import dataclass
-from typing import Any
+from copy import copy
 
 from torch import Tensor, nn
-from torch_geometric.nn import MessagePassing
+from torch_geometric.data import Batch, Data
 
-OUTPUT = "output"  # the name of the head of a model that has no module after its last message passing
+from rcexplainer.errors import SplitError
+from rcexplainer.gnn.forward import first_fitting
+from rcexplainer.gnn.module_calls import Call, is_inside, message_passing
+from rcexplainer.gnn.scope import capture_input, replace_input
+from rcexplainer.gnn.trial import SAME, Trial, output_difference
 
+log = logging.getLogger(__name__)
 
-@dataclass(frozen=True)
-class Call:
-    """One call of a module while the model ran."""
-
-    name: str
-    module: nn.Module
-    shape: tuple[int, ...] | None  # of its first argument, if that is a floating tensor
-
-
-def listen(model: nn.Module, run: Callable[[], Any]) -> list[Call]:
-    """All calls of submodules during `run()`, in order; a module stands before the ones inside it."""
-    calls: list[Call] = []
-
-    def note(name: str, module: nn.Module) -> Callable[..., None]:
-        def hook(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-            first = next(iter([*args, *kwargs.values()]), None)
-            floating = isinstance(first, Tensor) and first.is_floating_point()
-            calls.append(Call(name, module, tuple(first.shape) if isinstance(first, Tensor) and floating else None))
-
-        return hook
-
-    with ExitStack() as handles:
-        for name, module in model.named_modules():
-            if name:
-                handle = module.register_forward_pre_hook(note(name, module), with_kwargs=True)
-                handles.callback(handle.remove)
-        run()
-    return calls
+OUTPUT = "output"  # stands for the head of a model that has no module after its last message passing
 
 
 def head_candidates(calls: list[Call], rows: int) -> list[str]:
-    """Names of the modules where φ_fc can begin, the first called first."""
-    passing = [call.name for call in calls if isinstance(call.module, MessagePassing)]
-    names = [call.name for call in calls]
+    """Names of the modules where φ_fc can begin, in the order of their calls.
+
+    Args:
+        calls: The calls of one run.
+        rows: Instances in that run.
+    """
+    passing, names = message_passing(calls), [call.name for call in calls]
     last = max((place for place, name in enumerate(names) if name in passing), default=-1)
     return [
         call.name
@@ -59,21 +40,99 @@ def head_candidates(calls: list[Call], rows: int) -> list[str]:
         and call.shape[0] == rows
         and names.count(call.name) == 1
         and any(parameter.dim() > 1 for parameter in call.module.parameters())
-        and not _inside(call.name, passing)
+        and not is_inside(call.name, passing)
     ]
 
 
-def _inside(name: str, outer: list[str]) -> bool:
-    return name.startswith(tuple(f"{other}." for other in outer))
+def find_head(
+    trial: Trial, candidates: list[str], head: str | nn.Module | None
+) -> tuple[str, Callable[[Tensor], Tensor], Tensor]:
+    """The first candidate for which head(embed(G)) = φ(G) on the probe graphs.
 
+    Args:
+        trial: The trial run of the model.
+        candidates: Names of modules.
+        head: The module to use instead (dotted name or module); None for the candidates.
 
-def node_layers(calls: list[Call], num_nodes: int) -> list[str]:
-    """Names of the modules whose outputs are the nodes' embeddings, layer by layer.
+    Returns:
+        The name of the head, φ_fc, and the embeddings of the probe graphs. Without any candidate the model's own
+        output is the embedding.
 
-    These are the message-passing layers; in a model that does its message passing by hand, every module with
-    parameters that is given one row per node.
+    Raises:
+        SplitError: There is no such module, or the model cannot be split at it.
     """
-    fitting = [call for call in calls if call.shape is not None and call.shape[0] == num_nodes]
-    passing = [call.name for call in fitting if isinstance(call.module, MessagePassing)]
-    by_hand = [call.name for call in fitting if any(True for _ in call.module.parameters(recurse=False))]
-    return list(dict.fromkeys(name for name in passing or by_hand if not _inside(name, passing)))
+    wanted = candidates if head is None else [_name_of(trial, head, candidates)]
+    failures: list[str] = []
+    for name in [name for name in wanted if name != OUTPUT]:
+        module = trial.model.get_submodule(name)
+        with capture_input(module) as seen:
+            trial.forward(trial.model, trial.probe, None)
+        if len(seen) != 1 or seen[0].dim() != 2 or seen[0].size(0) != len(trial.reference):
+            shapes = ", ".join(str(tuple(value.shape)) for value in seen) or "nothing"
+            failures.append(f"{name} is called {len(seen)} times, with {shapes}")
+            continue
+        phi_fc, off = _phi_fc(trial, module, seen[0])
+        if off < SAME:
+            return name, phi_fc, seen[0]
+        shapes = f"outputs of shape {tuple(trial.reference.shape)}, embeddings {tuple(seen[0].shape)}"
+        failures.append(f"with {name}, head(embed(g)) is off by {off:.3g} ({shapes})")
+    if failures:
+        raise SplitError(
+            f"cannot split {trial.name}: {'; '.join(failures)}. The head must be called once, on one row per instance, "
+            f"and what follows must depend on nothing else. Candidates: {', '.join(candidates) or 'none'}"
+        )
+    log.info("no module follows the last message passing: the model's own output serves as embedding")
+    return OUTPUT, lambda embedding: embedding, trial.reference
+
+
+def _name_of(trial: Trial, head: str | nn.Module, candidates: list[str]) -> str:
+    modules = dict(trial.model.named_modules())
+    names = [name for name, module in modules.items() if name and (name == head or module is head)]
+    if names or head == OUTPUT:
+        return names[0] if names else OUTPUT
+    said = repr(head) if isinstance(head, str) else f"the given {type(head).__name__}"
+    raise SplitError(
+        f"{trial.name} has no module {said}; candidates for the head: "
+        f"{', '.join(candidates) or 'none found'} (or {OUTPUT!r}: the model's own output)"
+    )
+
+
+def _phi_fc(trial: Trial, module: nn.Module, embedding: Tensor) -> tuple[Callable[[Tensor], Tensor], float]:
+    """φ_fc in the cheapest way that works, and how far its output is from the model's."""
+    # In reverse order, so that a head that still reads the graphs cannot pass by having the same ones at hand.
+    shuffled, expected = embedding.flip(0), trial.reference.flip(0)
+
+    def alone(embedding: Tensor) -> Tensor:
+        return first_fitting(module(embedding), len(embedding), "the head")
+
+    def rest_of_model(carrier: Data) -> Callable[[Tensor], Tensor]:
+        def run(embedding: Tensor) -> Tensor:
+            with replace_input(module, embedding):
+                return first_fitting(trial.forward(trial.model, carrier, None), len(embedding), trial.name)
+
+        return run
+
+    off = float("inf")
+    smallest = min(trial.probe.to_data_list(), key=lambda graph: graph.num_nodes)
+    carriers = [Batch.from_data_list([graph]) for graph in (_tiny(smallest), smallest)]
+    for phi_fc in (alone, *(rest_of_model(carrier) for carrier in carriers)):
+        try:
+            found = phi_fc(shuffled.clone())
+        except Exception:  # noqa: BLE001  the head cannot be run in this way; perhaps in the next one
+            continue
+        off = output_difference(found, expected)
+        # Another output on a tiny graph shows that the head reads its graph: then no graph would do.
+        if off < SAME or phi_fc is not alone:
+            return phi_fc, off
+    return alone, off
+
+
+def _tiny(graph: Data) -> Data:
+    """One edge of the graph with its two nodes, which are also the pair to predict if the graph has pairs."""
+    plain = copy(graph)
+    for key in (key for key in ("edge_label_index", "edge_label") if key in graph):
+        del plain[key]
+    tiny = plain.subgraph(plain.edge_index[:, 0].unique())
+    if "edge_label_index" in graph:
+        tiny.edge_label_index = tiny.edge_index.new_tensor([[0], [tiny.num_nodes - 1]])
+    return tiny

@@ -1,6 +1,6 @@
-"""Instances ready to be asked about: their graphs and units on one device, and the model on copies with units gone.
+"""Instances with their units on one device, and runs of the model on copies of them with units deleted.
 
-Deleted means deleted: a copy is a graph whose edges are really absent; soft masks never enter here.
+Deleted means deleted: a copy is a graph without those edges; soft masks are not used here.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,20 +16,25 @@ from rcexplainer.core.units import Units, find_units
 from rcexplainer.gnn.graph_store import GraphStore, delete_edges
 from rcexplainer.gnn.split import Pass, SplitModel
 
-# Edges in one run of the model: enough to keep it busy, little enough to fit anywhere.
+# Edges in one run of the model: enough to use a device well, few enough to fit into any memory.
 MAX_EDGES = 1 << 18
-ALONE = 1  # the same where every graph is run alone
+ALONE = 1  # the same if every graph is run alone
 
 
 class Instances:
-    """Graphs with their units. `instances[ids]` is the batch of these graphs and the units in it.
+    """Graphs with their units. `instances[ids]` is the batch of these graphs, and the units of that batch.
 
-    `max_edges`: how many are run at once, fewer than that and those of one graph; `ALONE`: one graph at a time.
+    A unit is an unordered pair of nodes with all edges between them: what is deleted together.
+
+    Args:
+        split: The model.
+        graphs: Whole graphs, or computation graphs of nodes or links.
+        max_edges: A run of the model takes graphs until they have this many edges; `ALONE`: one graph at a time.
     """
 
     def __init__(self, split: SplitModel, graphs: Sequence[Data], max_edges: int = MAX_EDGES) -> None:
         self.split, self.graphs, self.max_edges = split, graphs, max_edges
-        self.store = GraphStore(graphs, split.device)  # results are on the CPU; their graphs go where the model is
+        self.store = GraphStore(graphs, split.device)  # graphs of results are on the CPU, the model may not be
         whole = self.store[torch.arange(len(graphs))]
         nodes, fixed = int(whole.num_nodes or 0), whole.get("edge_fixed")
         self.units = find_units(whole.edge_index, nodes, whole.batch, len(graphs), fixed)
@@ -39,7 +44,7 @@ class Instances:
 
     @property
     def everything(self) -> Tensor:
-        """The positions of all instances."""
+        """The positions of all instances, [n]."""
         return torch.arange(len(self), device=self._node_ptr.device)
 
     def __len__(self) -> int:
@@ -58,31 +63,47 @@ class Instances:
         return batch, Units(of_edge, pair, owner, ptr)
 
     def some(self, ids: Tensor) -> "Instances":
-        """These instances alone."""
+        """The instances at these positions."""
         return Instances(self.split, [self.graphs[place] for place in ids.tolist()])
 
     def alone(self) -> "Instances":
-        """The same instances, each in a run of its own."""
+        """The same instances, each of which gets a run of its own."""
         other = copy(self)
         other.max_edges = ALONE
         return other
 
     def chunks(self, ids: Tensor) -> list[Tensor]:
-        """`ids` in pieces that are run at once."""
+        """`ids` cut into pieces, one for each run of the model."""
         return split_by_cost(ids, self._edge_ptr.diff()[ids.to(self._edge_ptr.device)].clamp_min(1), self.max_edges)
 
     @torch.no_grad()
     def passes(self, read: Callable[[Pass], Tensor]) -> Tensor:
-        """What `read` takes from a run of the model over every instance, in order."""
+        """Run the model on every instance.
+
+        Args:
+            read: Takes one row per instance from a run.
+
+        Returns:
+            [n, …] the rows, in order.
+        """
         return torch.cat([read(self.split.run(self.store[ids])) for ids in self.chunks(self.everything)])
 
     def outputs(self) -> Tensor:
-        """What the model returns for every instance, [n, C], in order."""
+        """The model's output for every instance, [n, C]."""
         return self.passes(lambda done: done.output)
 
     @torch.no_grad()
     def without(self, ids: Tensor, removed: Tensor, read: Callable[[Pass], Tensor]) -> Tensor:
-        """What `read` takes from the model on copies of the instances `ids` [v] with units removed [Σ their units]."""
+        """Run the model on copies of instances with units deleted.
+
+        Args:
+            ids: [v] the instance of each copy.
+            removed: Boolean [Σ their units], copy after copy.
+            read: Takes one row per copy from a run.
+
+        Returns:
+            [v, …] the rows, in order.
+        """
         parts: list[Tensor] = []
         start = 0
         for piece in self.chunks(ids):
@@ -93,16 +114,19 @@ class Instances:
         return torch.cat(parts) if parts else self.passes(read)[:0]
 
     def log_probs(self, ids: Tensor, removed: Tensor) -> Tensor:
-        """log p [v, C] of copies with units removed."""
+        """Log-probabilities [v, C] of copies with units deleted; arguments as for `without`."""
         return self.without(ids, removed, lambda done: self.split.log_probs(done.output))
 
 
 def node_inputs(done: Pass, batch: Data, inputs: str) -> Tensor:
-    """What the mask network reads of every node, [nodes, D].
+    """The mask network's input for every node, [nodes, D].
 
-    "last": the output of the last message-passing layer, as in the paper. "layers": those of all layers, as in its
-    code. "all": these, the same with length 1 (networks often normalise or saturate after a layer), and the node's
-    features.
+    Args:
+        done: A run of the model.
+        batch: The graphs of that run.
+        inputs: "last": the output of the last message-passing layer, as in the paper. "layers": the outputs of all
+            layers, as in the authors' code. "all": these, the same scaled to length 1 (networks often normalise or
+            saturate after a layer), the node features, and the hop distances in computation graphs.
     """
     if inputs == "last":
         return done.layers[-1]
@@ -115,10 +139,18 @@ def node_inputs(done: Pass, batch: Data, inputs: str) -> Tensor:
 
 
 def single_effects(instances: Instances, labels: Tensor, target: Tensor | None = None) -> Tensor:
-    """p(c | G) − p(c | G without u) for every unit u, [units]; c [instances] is the predicted class.
+    """The effect of deleting a single unit u: p(c | G) − p(c | G without u).
 
-    Towards another class t [instances] (c itself: towards any): what p(t) gains. What c loses to a third class, as by
-    deleting something that c and t have in common, leads elsewhere.
+    With a target class t it is p(t | G without u) − p(t | G) instead: probability that c loses to a third class, by
+    deleting something that c and t have in common, say, does not lead to t.
+
+    Args:
+        instances: The instances.
+        labels: [n] c, the predicted class of each.
+        target: [n] t; c itself stands for any other class. None: any other class for all of them.
+
+    Returns:
+        [units].
     """
     units = instances.units
     nothing = torch.zeros(len(units), dtype=torch.bool, device=units.owner.device)

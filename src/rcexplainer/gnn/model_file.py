@@ -1,4 +1,4 @@
-"""A trained GNN on disk: one safetensors file, its architecture and figures as JSON in the header."""
+"""The file of a trained GNN: safetensors, with its architecture and further information as JSON in the header."""
 
 import json
 from collections.abc import Mapping
@@ -12,27 +12,47 @@ from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.gnn.models import GNN, GNNConfig
 from rcexplainer.saving.files import read_tensors, write_tensors
 
-FORMAT = "rcexplainer-gnn"
+GNN_FORMAT = "rcexplainer-gnn"
 
 
 @dataclass(frozen=True)
 class SavedGNN:
-    """What `load_gnn` gives back: the model in evaluation mode, and what was written down about it."""
+    """A network read from a file."""
 
-    model: GNN
-    info: dict[str, Any]
+    model: GNN  # in evaluation mode
+    info: dict[str, Any]  # as it was given to `save_gnn`
 
 
 def save_gnn(path: str | Path, model: GNN, info: Mapping[str, Any] | None = None) -> Path:
-    """Write the model and `info` (JSON values, e.g. dataset, seed, accuracy) to one file."""
-    header = {"format": FORMAT, "config": json.dumps(asdict(model.config)), "info": json.dumps(dict(info or {}))}
+    """Write a network to one file, completely or not at all.
+
+    Args:
+        path: The file; its folder is made if needed.
+        model: The network.
+        info: JSON values to keep with it, such as dataset, seed and accuracy.
+
+    Returns:
+        The path.
+
+    Raises:
+        CheckpointError: The path is a folder.
+    """
+    header = {"format": GNN_FORMAT, "config": json.dumps(asdict(model.config)), "info": json.dumps(dict(info or {}))}
     return write_tensors(Path(path), model.state_dict(), header)
 
 
 def load_gnn(path: str | Path, device: torch.device | str | None = None) -> SavedGNN:
-    """Read a model written by `save_gnn`."""
+    """Read a network written by `save_gnn`.
+
+    Args:
+        path: The file.
+        device: Where to put the network; None for the CPU.
+
+    Raises:
+        CheckpointError: The file is missing, damaged, of another format or of another version.
+    """
     path = Path(path)
-    tensors, header = read_tensors(path, FORMAT)
+    tensors, header = read_tensors(path, GNN_FORMAT)
     try:
         stored = json.loads(header["config"])
         known = {field.name for field in fields(GNNConfig)}

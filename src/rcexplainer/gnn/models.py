@@ -1,11 +1,11 @@
 """Graph neural networks, natively split into `embed` (φ_gc) and `head` (φ_fc).
 
     layer    x ← act(norm(conv(x)))     GraphConv of the paper: x_i W_self + Σ_j w_ij x_j W + b
-    pool     mean, max or sum over the nodes of a graph; node tasks have none; of a link the product of its two nodes
-    head     Linear, or Linears with ReLU between: piecewise linear, as the paper's boundaries ask for
+    pool     mean, max or sum over the nodes of a graph; none for node tasks; the product of the two nodes for links
+    head     Linear, or Linears with ReLU between: piecewise linear, as the paper's boundaries require
 
-The paper's network: three GraphConv layers of width 20, each output L2-normalised, ReLU after the first two,
-mean pool of the last layer, one Linear.
+The paper's network: three GraphConv layers of width 20, each output L2-normalised, ReLU after the first two, mean pool
+of the last layer, one Linear.
 """
 
 from dataclasses import dataclass, fields
@@ -49,7 +49,26 @@ TAKES_EDGE_WEIGHT = {"graphconv", "gcn"}
 
 @dataclass(frozen=True)
 class GNNConfig:
-    """Everything needed to build a `GNN`; stored with its weights."""
+    """Everything needed to build a `GNN`; stored with its weights.
+
+    Args:
+        num_features: Features per node.
+        num_classes: Classes, at least 2.
+        task: "graph", "node" or "link".
+        conv: The kind of message-passing layer.
+        width: Width of every layer.
+        layers: Message-passing layers.
+        pool: How a graph's nodes become one embedding; graph tasks only.
+        concat: Whether the head reads all layers side by side instead of the last one.
+        batch_norm: Whether each layer is followed by batch normalisation.
+        l2_norm: Whether each layer's output is scaled to length 1.
+        last_activation: Whether ReLU follows the last layer too.
+        head_hidden: Widths of the head's hidden layers.
+        dropout: Probability of dropout after each layer and in the head.
+
+    Raises:
+        RCExplainerError: An impossible value.
+    """
 
     num_features: int
     num_classes: int
@@ -58,10 +77,10 @@ class GNNConfig:
     width: int = 20
     layers: int = 3
     pool: Literal["mean", "max", "sum"] = "mean"
-    concat: bool = False  # the head reads all layers side by side, not the last one only
+    concat: bool = False
     batch_norm: bool = False
     l2_norm: bool = False
-    last_activation: bool = False  # ReLU after the last layer too
+    last_activation: bool = False
     head_hidden: tuple[int, ...] = ()
     dropout: float = 0.0
 
@@ -77,7 +96,7 @@ class GNNConfig:
             raise RCExplainerError(f"dropout must be in [0, 1), got {self.dropout}")
 
 
-# The command line's --model names. `paper` is the architecture of the paper as it was really run.
+# The architectures that have a name, as fields of `GNNConfig`. `paper` is the paper's, as the authors ran it.
 MODELS: dict[str, dict[str, Any]] = {
     "paper": {"conv": "graphconv", "l2_norm": True},
     "paper-concat": {"conv": "graphconv", "l2_norm": True, "concat": True},
@@ -107,29 +126,44 @@ MODELS: dict[str, dict[str, Any]] = {
 }
 
 
-# Which of them is meant where none is named. Two nodes of a link are compared by their neighbours: one layer will do.
-USUAL: dict[TaskName, str] = {"graph": "paper", "node": "paper", "link": "shallow"}
+# The architecture of a task if none is named. The nodes of a link are compared by their neighbours: one layer will do.
+DEFAULT_MODELS: dict[TaskName, str] = {"graph": "paper", "node": "paper", "link": "shallow"}
 
-# A node set is one graph with few nodes of each kind: without dropout the networks learn them by heart.
-TASKS: dict[str, dict[str, Any]] = {"graph": {}, "node": {"dropout": 0.2}, "link": {}}
+# Defaults of a task. A node dataset is one graph with few nodes of each kind: without dropout networks overfit to them.
+TASK_FIELDS: dict[str, dict[str, Any]] = {"graph": {}, "node": {"dropout": 0.2}, "link": {}}
 
 
 def gnn_config(name: str, num_features: int, num_classes: int, task: TaskName = "graph", **changes: Any) -> GNNConfig:
-    """A named architecture for data of this shape; `changes` are fields of `GNNConfig`."""
+    """A named architecture for a dataset.
+
+    Args:
+        name: One of `MODELS`.
+        num_features: Features per node.
+        num_classes: Classes.
+        task: "graph", "node" or "link".
+        **changes: Other fields of `GNNConfig`.
+
+    Raises:
+        RCExplainerError: An unknown name or field, or an impossible value.
+    """
     if name not in MODELS:
         near = get_close_matches(name, MODELS, n=1)
         hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(MODELS)}"
-        raise RCExplainerError(f"unknown model {name!r}; {hint}")
+        raise RCExplainerError(f"unknown architecture {name!r}; {hint}")
     if unknown := sorted(changes.keys() - {field.name for field in fields(GNNConfig)}):
         raise RCExplainerError(f"unknown setting {', '.join(unknown)}; known: {', '.join(GNNConfig.__annotations__)}")
-    settings = {**TASKS.get(task, {}), **MODELS[name], **changes}
+    settings = {**TASK_FIELDS.get(task, {}), **MODELS[name], **changes}
     return GNNConfig(num_features, num_classes, **{"task": task, **settings})
 
 
 class GNN(nn.Module):
-    """`model(x, edge_index, batch, edge_weight)` → logits, one row per graph, or per node for node tasks.
+    """A graph neural network: `model(x, edge_index, batch, edge_weight)` → logits.
 
-    For link tasks `model(x, edge_index, edge_label_index=pairs)`, one row per pair.
+    They have one row per graph, or per node in a node task. In a link task `model(x, edge_index,
+    edge_label_index=pairs)` gives one row per pair.
+
+    Args:
+        config: The architecture.
     """
 
     def __init__(self, config: GNNConfig) -> None:
@@ -152,6 +186,7 @@ class GNN(nn.Module):
         edge_weight: Tensor | None = None,
         edge_label_index: Tensor | None = None,
     ) -> Tensor:
+        """Logits [instances, C]; arguments as for `embed`."""
         return self.head(self.embed(x, edge_index, batch, edge_weight, edge_label_index))
 
     def embed(
@@ -162,13 +197,21 @@ class GNN(nn.Module):
         edge_weight: Tensor | None = None,
         edge_label_index: Tensor | None = None,
     ) -> Tensor:
-        """φ_gc: [graphs, d], or [nodes, d] for node tasks, [pairs, d] for link tasks."""
+        """φ_gc: [graphs, d], or [nodes, d] for node tasks, [pairs, d] for link tasks.
+
+        Args:
+            x: Node features, [nodes, F].
+            edge_index: [2, E].
+            batch: [nodes] the graph of each node; None for a single graph.
+            edge_weight: [E]; layers that take no weights ignore it.
+            edge_label_index: [2, pairs], for link tasks.
+        """
         layers = self.node_layers(x, edge_index, edge_weight)
         z = torch.cat(layers, 1) if self.config.concat else layers[-1]
         if self.config.task == "node":
             return z
         if self.config.task == "link":
-            assert edge_label_index is not None, "a link task asks about pairs of nodes: give edge_label_index"
+            assert edge_label_index is not None, "a link task needs edge_label_index: the pairs of nodes to predict"
             return z[edge_label_index[0]] * z[edge_label_index[1]]
         return POOLS[self.config.pool](z, batch)
 
@@ -188,7 +231,7 @@ class GNN(nn.Module):
 
 
 def mlp(widths: list[int], dropout: float = 0.0) -> nn.Sequential:
-    """Linears with ReLU between them."""
+    """Linears of these widths, with ReLU and dropout between them."""
     modules: list[nn.Module] = []
     for width_in, width_out in pairwise(widths):
         modules += [nn.Linear(width_in, width_out), nn.ReLU(), nn.Dropout(dropout)]

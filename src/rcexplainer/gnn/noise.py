@@ -1,13 +1,13 @@
-"""Noisy copies of a batch of graphs: what the network should say the same of as of the graphs themselves.
+"""Noisy copies of a batch of graphs, on which the mask network should give the same scores as on the graphs themselves.
 
-The noise is nearly that of the paper's measure of robustness. For each graph a level p ~ U(0, noise); then
-    a node gets other features with probability p: one of the different `rows` there are (of one-hot features: any of
-    them, as likely),
-    p·|units| random pairs of its nodes are set to edge or to non-edge, with probability ½ each: about p·|units| / 2 new
-    edges, with the attributes of random edges of the batch, and a unit is gone with probability p·|units| / (2·pairs).
-A pair that is an edge already gets a second one now and then, and new edges go both ways: looking them up would cost
-more than it is worth here.
-Nodes keep their places, so that the units of the clean graph still say which pairs of nodes are asked about.
+The noise is close to that of the paper's robustness measure. Each graph draws a level p ~ U(0, noise); then
+
+    with probability p a node gets other features: one of the distinct `rows` of the data, uniformly
+    p·|units| random pairs of its nodes become an edge or a non-edge, with probability ½ each: about p·|units| / 2
+    new edges, with the attributes of random edges of the batch; a unit goes with probability p·|units| / (2·pairs)
+
+A new edge always has both directions, and may double an existing one: looking that up would cost more than it is worth.
+Nodes keep their places, so that the units of the clean graph name the same pairs of nodes in the copy.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,15 @@ from rcexplainer.gnn.graph_store import edge_level_keys
 
 
 def noisy(noise: float, rows: Tensor) -> Callable[[Data, Units, torch.Generator], Data]:
-    """A function that makes noisy copies; the batch it is given is left as it is."""
+    """A function that makes noisy copies of batches.
+
+    Args:
+        noise: The highest noise level of a graph.
+        rows: [r, F] the distinct feature vectors of the data.
+
+    Returns:
+        (batch, its units, random generator) → a noisy copy; the batch is left as it is.
+    """
 
     def copies(batch: Data, units: Units, generator: torch.Generator) -> Data:
         like = torch.zeros((), device=units.ptr.device)
@@ -54,5 +62,5 @@ def noisy(noise: float, rows: Tensor) -> Callable[[Data, Units, torch.Generator]
 
 
 def _below(limit: Tensor, generator: torch.Generator, like: Tensor) -> Tensor:
-    """A random whole number below each limit."""
+    """A random integer from 0 to each limit, exclusive."""
     return torch.minimum((uniform(len(limit), generator, like) * limit).long(), limit - 1)

@@ -1,11 +1,11 @@
-"""What the numbers a classifier returns are, and log-probabilities from all of them.
+"""The kinds of numbers a classifier may return, and log-probabilities from each of them.
 
     logits        z            log_softmax(z)
     log_probs     log p        log p
     probs         p            log p          (one column: p of class 1)
     binary_logit  one column   log σ(−z), log σ(z)
 
-Differences of log-probabilities are differences of logits, so margins mean the same for every kind.
+Differences of log-probabilities equal differences of logits, so margins mean the same for every kind.
 """
 
 from typing import Literal, get_args
@@ -17,14 +17,20 @@ from torch import Tensor
 from rcexplainer.errors import SplitError
 
 OutputKind = Literal["logits", "log_probs", "probs", "binary_logit"]
-KINDS: tuple[str, ...] = get_args(OutputKind)
+OUTPUT_KINDS: tuple[str, ...] = get_args(OutputKind)
 
 
 def output_kind(output: Tensor, labels: Tensor | None = None, extremes: Tensor | None = None) -> OutputKind:
-    """Find out which kind `output` [n, C] is. Regression and multi-label models are refused.
+    """Infer the kind of an output.
 
-    `extremes`: what the head returns for embeddings far away. Logits may lie between 0 and 1 on a few graphs by
-    chance, but not there.
+    Args:
+        output: What the model returned, [n, C].
+        labels: The labels of the same instances, if known.
+        extremes: What the head returns for embeddings far away from the data. On a few graphs logits may lie between 0
+            and 1 by chance, but not there.
+
+    Raises:
+        SplitError: The output looks like that of a regression or multi-label model.
     """
     unit = _in_unit_interval(output) and (extremes is None or _in_unit_interval(extremes))
     if output.size(1) > 1 and _in_unit_interval(output) and _all_one(output.sum(1)):
@@ -41,27 +47,38 @@ def output_kind(output: Tensor, labels: Tensor | None = None, extremes: Tensor |
     if unit and extremes is not None:
         raise SplitError(
             "the model returns several numbers between 0 and 1 that do not sum to 1: multi-label models are not "
-            'supported; if these are logits all the same, say so with output="logits"'
+            'supported; if these are logits after all, pass output="logits"'
         )
     return "logits"
 
 
 def check_kind(output: Tensor, kind: OutputKind) -> None:
-    """Whether `output` [n, C] can be what it is said to be."""
+    """Refuse an output that cannot be of this kind.
+
+    Args:
+        output: What the model returned, [n, C].
+        kind: What the user says it is.
+
+    Raises:
+        SplitError: Columns, range or sums do not fit.
+    """
     columns, sums = output.size(1), None
     if not {"binary_logit": columns == 1, "probs": True}.get(kind, columns > 1):
-        wants = "one column" if kind == "binary_logit" else "a column for each class"
-        raise SplitError(f'output="{kind}" has {wants}, the model returns {columns}')
+        wants = "one column" if kind == "binary_logit" else "one column per class"
+        raise SplitError(f'output="{kind}" has {wants}, but the model returns {columns}')
     if kind == "probs":
         sums = output.sum(1) if columns > 1 else None
         if not _in_unit_interval(output):
-            raise SplitError(f'output="probs" lies between 0 and 1, the model returns up to {float(output.max()):.3g}')
+            raise SplitError(
+                f'output="probs" lies between 0 and 1, but the model returns values from {float(output.min()):.3g} to '
+                f'{float(output.max()):.3g}; if these are logits, pass output="logits" or leave it out'
+            )
     elif kind == "log_probs":
         sums = output.exp().sum(1)
     if sums is not None and not _all_one(sums):
         raise SplitError(
-            f'output="{kind}" are probabilities that sum to 1, the model\'s sum to {float(sums[0]):.3g}; '
-            'if it returns logits, say output="logits" or leave it out'
+            f'output="{kind}" means probabilities that sum to 1, but the model\'s sum to {float(sums[0]):.3g}; '
+            'if it returns logits, pass output="logits" or leave it out'
         )
 
 
@@ -74,7 +91,7 @@ def _all_one(sums: Tensor) -> bool:
 
 
 def log_probs(output: Tensor, kind: OutputKind) -> Tensor:
-    """log p [n, C] with C ≥ 2, whatever the model returns."""
+    """Log-probabilities [n, C ≥ 2] from an output of any kind."""
     if kind == "logits":
         return output.log_softmax(1)
     if kind == "log_probs":
@@ -86,4 +103,5 @@ def log_probs(output: Tensor, kind: OutputKind) -> Tensor:
 
 
 def num_classes(output: Tensor) -> int:
+    """The classes of a model with this output [n, C]; a single column stands for two."""
     return max(2, output.size(1))

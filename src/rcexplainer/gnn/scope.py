@@ -1,9 +1,9 @@
-"""Using a model without leaving a trace on it: a scope that puts everything back, and hooks that listen.
+"""Using a model without leaving a trace on it: a scope that restores everything, and hooks that are removed again.
 
-Untouched         inside, the model is in evaluation mode; afterwards it is as it was found, also after an error
-capture_outputs   what some modules return
-capture_input     what one module is given
-replace_input     one module is given something else
+Untouched         inside, the model is in evaluation mode; afterwards it is as before, also after an error
+capture_outputs   records what some modules return
+capture_input     records the input of one module
+replace_input     replaces the input of one module
 """
 
 from collections.abc import Iterator
@@ -19,11 +19,14 @@ from rcexplainer.errors import SplitError
 
 
 class Untouched:
-    """A scope in which a model may be used and after which it is as it was found.
+    """A context in which a model may be used, and after which it is as it was before.
 
-    Inside: evaluation mode, parameters without gradients, no cached adjacency. Afterwards attributes, hooks,
-    buffers, flags and caches of every submodule are put back, also when something raises. Scopes may be nested;
-    the outermost one does the work.
+    Inside: evaluation mode, parameters without gradients, no cached adjacency. Afterwards attributes, hooks, buffers,
+    flags and caches of every submodule are restored, also after an error. Contexts may be nested; the outermost one
+    does the work.
+
+    Args:
+        model: The model.
     """
 
     def __init__(self, model: nn.Module) -> None:
@@ -56,11 +59,11 @@ class Untouched:
 
 
 class _Snapshot:
-    """A module's `__dict__`, with the containers in it (hooks, parameters, …) one level deep, and its tensors."""
+    """A module's `__dict__`, copies of the containers in it (hooks, parameters, …) one level deep, and its tensors."""
 
     def __init__(self, module: nn.Module) -> None:
         if any(isinstance(parameter, UninitializedParameter) for parameter in module.parameters(recurse=False)):
-            raise SplitError(f"{type(module).__name__} is lazy and has no weights yet: run the model on a batch first")
+            raise SplitError(f"{type(module).__name__} is lazy and has no weights yet: run the model once on a batch")
         self.module = module
         self.attributes = dict(module.__dict__)
         values = list(self.attributes.values())
@@ -87,7 +90,7 @@ class _Snapshot:
 
 
 def _forget_cache(module: nn.Module) -> None:
-    """`GCNConv(cached=True)` and its like would go on using the edges of the first graph they saw."""
+    """`GCNConv(cached=True)` and the like would keep using the edges of the first graph they saw."""
     if getattr(module, "cached", False) is not True:
         return
     module.__dict__["cached"] = False
@@ -97,7 +100,14 @@ def _forget_cache(module: nn.Module) -> None:
 
 @contextmanager
 def capture_outputs(modules: list[nn.Module]) -> Iterator[list[Tensor]]:
-    """Inside: what the modules return is put on the list, in the order of their calls."""
+    """Inside this context the outputs of the modules are appended to the list, in the order of their calls.
+
+    Args:
+        modules: The modules; of a tuple they return, the first entry counts.
+
+    Yields:
+        The list.
+    """
     seen: list[Tensor] = []
 
     def hook(_: nn.Module, __: object, output: Any) -> None:
@@ -113,7 +123,14 @@ def capture_outputs(modules: list[nn.Module]) -> Iterator[list[Tensor]]:
 
 @contextmanager
 def capture_input(module: nn.Module) -> Iterator[list[Tensor]]:
-    """Inside: the first argument of every call of `module` is put on the list."""
+    """Inside this context the first argument of every call of `module` is appended to the list.
+
+    Args:
+        module: The module.
+
+    Yields:
+        The list.
+    """
     seen: list[Tensor] = []
 
     def hook(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -128,7 +145,12 @@ def capture_input(module: nn.Module) -> Iterator[list[Tensor]]:
 
 @contextmanager
 def replace_input(module: nn.Module, value: Tensor) -> Iterator[None]:
-    """Inside: `module` is given `value` as its first argument, whatever it is called with."""
+    """Inside this context the first argument of `module` is always `value`, whatever it is called with.
+
+    Args:
+        module: The module.
+        value: Its input.
+    """
 
     def hook(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         if args:

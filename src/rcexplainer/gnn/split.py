@@ -1,11 +1,11 @@
 """Any GNN as φ = φ_fc ∘ φ_gc: `SplitModel.embed` (φ_gc) and `SplitModel.head` (φ_fc).
 
-    embed  the model runs as it is; what its head module is given is the embedding, one row per instance
-    head   the head module itself where its output is the model's; else the model runs on a tiny graph with
-           the head module's input replaced, so that whatever stands between head and output (functional
-           activations, dropout, softmax) is part of φ_fc
+    embed  the model runs as it is; the input of its head module is the embedding, one row per instance
+    head   the head module itself if its output is the model's; otherwise the model runs on a tiny graph with the
+           input of the head module replaced, so that everything between head and output (functional activations,
+           dropout, softmax) belongs to φ_fc
 
-`split_model` checks on real graphs that head(embed(G)) = φ(G) and measures what soft masks do to the model.
+`split_model` checks on real graphs that head(embed(G)) = φ(G), and measures what soft masks do to the model.
 """
 
 import logging
@@ -19,13 +19,24 @@ from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 
 from rcexplainer.errors import GraphError, SplitError
+from rcexplainer.gnn.batch_independence import check_batch_independence
+from rcexplainer.gnn.edge_masks import MASK_ROUTES
 from rcexplainer.gnn.forward import Forward, TaskName, conventional_forwards, first_fitting
-from rcexplainer.gnn.graph_checks import GraphKind, Graphs, check_graph, check_graphs, list_graphs
-from rcexplainer.gnn.heads import OUTPUT, head_candidates, node_layers
-from rcexplainer.gnn.masking import MASKS
-from rcexplainer.gnn.outputs import KINDS, OutputKind, check_kind, log_probs, num_classes, output_kind
+from rcexplainer.gnn.graph_checks import (
+    GraphKind,
+    Graphs,
+    check_devices,
+    check_graph,
+    check_graphs,
+    check_single_label,
+    list_graphs,
+)
+from rcexplainer.gnn.heads import OUTPUT, find_head, head_candidates
+from rcexplainer.gnn.mask_error import EXACT, best_mask_route
+from rcexplainer.gnn.module_calls import node_layers
+from rcexplainer.gnn.outputs import OUTPUT_KINDS, OutputKind, check_kind, log_probs, num_classes, output_kind
 from rcexplainer.gnn.scope import Untouched, capture_input, capture_outputs
-from rcexplainer.gnn.trial import EXACT, check_alone, first_trial, measure_masks, split_at, spread
+from rcexplainer.gnn.trial import first_trial, probe_sample
 
 log = logging.getLogger(__name__)
 
@@ -41,37 +52,44 @@ class Pass:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SplitModel:
-    """A model taken apart; it is borrowed, never changed. Made by `split_model`."""
+    """A model split into embedding and head; it is borrowed, never changed. Made by `split_model`."""
 
     model: nn.Module
     task: TaskName
-    forward: Forward
-    head_name: str
+    forward: Forward  # how the model is called
+    head_name: str  # the module where φ_fc begins; "output" if there is none
     output: OutputKind
     num_classes: int
-    embedding_dim: int
-    layer_names: tuple[str, ...]
+    embedding_dim: int  # d
+    layer_names: tuple[str, ...]  # the message-passing layers
     masking: str  # how soft masks reach the model: "edge_weight" or "layers"
-    mask_error: float  # |φ(mask 0) − φ(deleted)| on the probe graphs, as a share of what the deletion does
+    mask_error: float  # |φ(mask 0) − φ(deleted)| on the probe graphs, as a share of the effect of the deletion
     scope: Untouched = field(repr=False)
     _head: Callable[[Tensor], Tensor] = field(repr=False)
 
     @property
     def exact_masking(self) -> bool:
-        """Whether an edge of weight 0 is the same to this model as an edge that is gone."""
+        """Whether this model gives the same output for an edge of weight 0 as for a deleted edge."""
         return self.mask_error < EXACT
 
     @property
     def device(self) -> torch.device | None:
-        """Where the model is; None for one without parameters."""
+        """The device of the model; None if it has no parameters."""
         return next((parameter.device for parameter in self.model.parameters()), None)
 
     def run(self, graphs: Data | Sequence[Data], mask: Tensor | None = None) -> Pass:
-        """Run the model over a batch, a graph or a list of graphs.
+        """Run the model.
 
-        `mask` weighs every column of `edge_index`; self-loops always count 1. For a node task there is a row for every
-        node; where the graphs carry `root_index`, they are computation graphs and only their roots are read. For a link
-        task there is a row for every pair in `edge_label_index`.
+        Args:
+            graphs: A batch, a graph or a list of graphs.
+            mask: [E] a weight for every column of `edge_index`; self-loops always have weight 1. None: no mask.
+
+        Returns:
+            One row per graph; in a node task per node, or per `root_index` if the graphs are computation graphs; in a
+            link task per pair in `edge_label_index`.
+
+        Raises:
+            SplitError: The mask does not fit the edges, or the output not the instances.
         """
         batch = as_batch(graphs)
         rows = count_instances(batch, self.task)
@@ -83,35 +101,40 @@ class SplitModel:
             if mask is None:
                 returned = self.forward(self.model, batch, None)
             elif mask.shape == (batch.num_edges,):
-                returned = MASKS[self.masking](self.model, self.forward, batch, mask)
+                returned = MASK_ROUTES[self.masking](self.model, self.forward, batch, mask)
             else:
-                raise SplitError(f"a mask has one value for each of {batch.num_edges} edges, got {tuple(mask.shape)}")
+                raise SplitError(f"a mask needs one value for each of {batch.num_edges} edges, got {tuple(mask.shape)}")
             output = first_fitting(returned, rows, type(self.model).__name__)
         done = Pass(seen[-1] if seen else output, output, tuple(layers))
         roots = batch.get("root_index") if self.task == "node" else None
         return done if roots is None else Pass(done.embedding[roots], done.output[roots], done.layers)
 
     def embed(self, graphs: Data | Sequence[Data], mask: Tensor | None = None) -> Tensor:
-        """φ_gc: the embedding of every instance, [instances, d]."""
+        """φ_gc: the embedding of every instance, [instances, d]; arguments as for `run`."""
         return self.run(graphs, mask).embedding
 
     def head(self, embedding: Tensor) -> Tensor:
-        """φ_fc: what the model returns for instances with these embeddings, [instances, C]."""
+        """φ_fc: the model's output [instances, C] for instances with these embeddings [instances, d]."""
         with self.scope:
             return self._head(embedding.clone())  # some heads work in place
 
     def check(self, graph: Data, where: str, kind: GraphKind) -> None:
-        """Refuse a graph that is malformed, on another device than the model, or of another kind than in fitting.
+        """Refuse a graph that the model cannot be run on.
+
+        Args:
+            graph: The graph.
+            where: What to call it.
+            kind: The kind of the graphs that the explainer was fitted on.
 
         Raises:
-            GraphError: Naming the graph as `where`.
+            GraphError: It is malformed, on another device, or of another kind.
         """
         check_devices(self.model, [graph], where)
         check_graph(graph, where)
         kind.check(graph, where, "the explainer was fitted on")
 
     def log_probs(self, output: Tensor) -> Tensor:
-        """log p [instances, C ≥ 2] from what the model, or `head`, returned."""
+        """Log-probabilities [instances, C ≥ 2] from an output of the model or of `head`."""
         return log_probs(output, self.output)
 
     def __repr__(self) -> str:
@@ -131,33 +154,43 @@ def split_model(
     task: TaskName = "graph",
     output: OutputKind | None = None,
 ) -> SplitModel:
-    """Take `model` apart, checking everything on a few of the given graphs.
+    """Split a model into embedding and head, and check the result on a few of the graphs.
 
-    `head` is the module where φ_fc begins (dotted name, or the module); left out, it is found. `forward(model, batch,
-    edge_weight)` adapts a model with an unusual call. `output` says what the model returns; left out, it is found.
+    Args:
+        model: A trained classifier; it is left as it was found.
+        graphs: A `Data`, or a list, `Dataset`, `Batch` or `DataLoader` of them.
+        head: The module where φ_fc begins (dotted name or module), or "output"; found if None.
+        forward: `forward(model, batch, edge_weight)` for a model with an unusual call; found if None.
+        task: "graph", "node" or "link".
+        output: "logits", "log_probs", "probs" or "binary_logit"; found if None.
+
+    Raises:
+        SplitError: The model cannot be split or explained.
+        GraphError: The graphs cannot be used.
     """
     if task not in get_args(TaskName):
         raise SplitError(f"unknown task {task!r}; it is one of {', '.join(get_args(TaskName))}")
-    if output is not None and output not in KINDS:
-        raise SplitError(f"unknown output {output!r}; it is one of {', '.join(KINDS)}")
+    if output is not None and output not in OUTPUT_KINDS:
+        raise SplitError(f"unknown output {output!r}; it is one of {', '.join(OUTPUT_KINDS)}")
     if not isinstance(model, nn.Module):
         raise SplitError(f"expected a torch.nn.Module, got {type(model).__name__}")
-    model = getattr(model, "_orig_mod", model)  # what torch.compile wraps: its hooks are the ones that are called
+    model = getattr(model, "_orig_mod", model)  # of a compiled model, the original: only its hooks run
     found = list_graphs(graphs)
     check_devices(model, found)
     check_graphs(found)
-    check_single_label(found, task)
+    if task == "graph":
+        check_single_label(found)
     if task == "link" and any("edge_label_index" not in graph for graph in found):
-        raise GraphError("a link task needs graphs that carry edge_label_index [2, n]: the pairs of nodes asked about")
-    probe = Batch.from_data_list(spread([graph for graph in found if graph.num_edges]))
+        raise GraphError("a link task needs graphs with edge_label_index [2, n]: the pairs of nodes to predict")
+    probe = Batch.from_data_list(probe_sample([graph for graph in found if graph.num_edges]))
     rows = count_instances(probe, task)
     scope = Untouched(model)
     with scope, torch.no_grad():
         trial = first_trial(model, [forward] if forward else conventional_forwards(model, task), probe, rows)
         if task == "graph":
-            check_alone(trial)
-        masking, error = measure_masks(trial)
-        name, phi_fc, embedding = split_at(trial, head_candidates(trial.calls, rows), head)
+            check_batch_independence(trial)
+        masking, error = best_mask_route(trial)
+        name, phi_fc, embedding = find_head(trial, head_candidates(trial.calls, rows), head)
         labels = None if task == "link" else _labels(probe, rows)
         kind = output or output_kind(trial.reference, labels, _extremes(name, phi_fc, embedding))
         check_kind(trial.reference, kind)
@@ -180,44 +213,19 @@ def split_model(
 
 
 def as_batch(graphs: Data | Sequence[Data]) -> Data:
-    """Models are always given a `Batch`, also for a single graph."""
+    """The graphs as a `Batch`, which models always get, also for a single graph."""
     if isinstance(graphs, Batch):
         return graphs
     return Batch.from_data_list([graphs] if isinstance(graphs, Data) else list(graphs))
 
 
-def check_single_label(graphs: Sequence[Data], task: TaskName) -> None:
-    """A graph task has one label per graph, or none."""
-    for position, graph in enumerate(graphs):
-        if task == "graph" and isinstance(graph.y, Tensor) and graph.y.numel() > 1:
-            raise GraphError(
-                f"graph {position} has {graph.y.numel()} labels: multi-label models are not supported, and a node "
-                'task is said with task="node"'
-            )
-
-
 def count_instances(batch: Data, task: TaskName) -> int:
-    """An instance is a graph with a read-out: all its nodes pooled, one of them, or a pair of them."""
+    """The rows of a model's output for a batch: its graphs, nodes or labelled pairs, depending on the task."""
     if task == "node":
         return int(batch.num_nodes or 0)
     if task == "link":
         return int(batch.edge_label_index.size(1))
     return int(batch.num_graphs) if isinstance(batch, Batch) else 1
-
-
-def check_devices(model: nn.Module, graphs: Sequence[Data], where: str | None = None) -> None:
-    """Model and graphs must be on one device; `where` names a single graph."""
-    parameter = next(model.parameters(), None)
-    for position, graph in enumerate(graphs):
-        tensors = [value for value in graph.to_dict().values() if isinstance(value, Tensor)]
-        device = next(
-            (value.device for value in tensors if parameter is not None and value.device != parameter.device), None
-        )
-        if parameter is not None and device is not None:
-            raise GraphError(
-                f"the model is on {parameter.device}, {where or f'graph {position}'} on {device}; "
-                f"move one of them, e.g. graph.to({str(parameter.device)!r})"
-            )
 
 
 def _labels(probe: Data, rows: int) -> Tensor | None:
@@ -226,5 +234,5 @@ def _labels(probe: Data, rows: int) -> Tensor | None:
 
 
 def _extremes(name: str, phi_fc: Callable[[Tensor], Tensor], embedding: Tensor) -> Tensor | None:
-    """What φ_fc returns far outside the data, where logits are large and probabilities still are not."""
+    """The output of φ_fc far away from the data, where logits are large but probabilities are not."""
     return None if name == OUTPUT else torch.cat([phi_fc(1000 * embedding), phi_fc(-1000 * embedding)])

@@ -1,51 +1,70 @@
-"""Training a GNN: Adam on the cross-entropy, keeping the weights that do best on the validation instances."""
+"""Training a GNN: Adam on the cross-entropy, keeping the weights of the epoch that is best on the validation split."""
 
 import copy
 import logging
 import math
-import os
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch_geometric.data import Batch, Data
+from torch_geometric.data import Data
 from tqdm.auto import tqdm
 
 from rcexplainer.errors import GraphError, RCExplainerError
+from rcexplainer.gnn.forward import TaskName
 from rcexplainer.gnn.graph_checks import as_graphs
-from rcexplainer.gnn.graph_store import GraphStore, delete_edges
+from rcexplainer.gnn.labelled_instances import LabelledInstances
 from rcexplainer.gnn.models import GNN, GNNConfig
+from rcexplainer.gnn.seed import seeded
 
 log = logging.getLogger(__name__)
 
+BARE_WEIGHT = 0.3  # of the loss on the copy without edges; the loss on the graph itself has weight 1
+
 
 class Parts(Protocol):
-    """Positions of the instances of each part: graphs, or nodes of the one graph."""
+    """The positions of the instances in each split: graphs, or nodes or links of the one graph."""
 
     @property
-    def train(self) -> Tensor: ...
+    def train(self) -> Tensor:
+        """Instances to train on."""
+
     @property
-    def val(self) -> Tensor: ...
+    def val(self) -> Tensor:
+        """Instances that choose the epoch."""
+
     @property
-    def test(self) -> Tensor: ...
+    def test(self) -> Tensor:
+        """Held-out instances."""
 
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """How long and how fast. `patience` counts epochs without a better validation accuracy or loss."""
+    """Settings of a training run.
+
+    Args:
+        epochs: The most epochs to train for.
+        lr: Learning rate at the start; it falls to a twentieth along a cosine.
+        weight_decay: Of Adam.
+        batch_size: Graphs in a batch; a node or link dataset is always one batch.
+        patience: Epochs without a better validation accuracy or loss after which training stops.
+        without_edges: For node tasks: the class that nodes of each class have in a copy of the graph without edges,
+            on which the network is then trained as well. Otherwise it assigns a node without edges to the class whose
+            nodes have the fewest.
+
+    Raises:
+        RCExplainerError: An impossible value.
+    """
 
     epochs: int = 300
     lr: float = 0.005
     weight_decay: float = 0.0
     batch_size: int = 128
     patience: int = 60
-    # Node sets: what nodes of each class count as in a copy of the graph without its edges, on which the network is
-    # trained too. Left to itself it takes a node without edges for whatever has the fewest of them.
     without_edges: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
@@ -54,9 +73,8 @@ class TrainConfig:
             raise RCExplainerError(f"epochs, batch_size, patience ≥ 1, lr > 0, weight_decay ≥ 0 are needed, got {self}")
 
 
-BARE = 0.3  # what the copy without edges weighs, the graph itself 1
-# Node and link sets are one graph: an epoch is a single step, so there are more of them.
-DEFAULTS = {
+# Node and link datasets are one graph: an epoch is a single step, so there are more of them.
+DEFAULT_TRAINING: dict[TaskName, TrainConfig] = {
     "graph": TrainConfig(),
     "node": TrainConfig(epochs=3000, lr=0.01, patience=600),
     "link": TrainConfig(epochs=200, lr=0.01, weight_decay=0.001, patience=200),
@@ -65,12 +83,12 @@ DEFAULTS = {
 
 @dataclass(frozen=True)
 class TrainedGNN:
-    """A trained network and how it does, on each part of the split."""
+    """A trained network and its accuracy."""
 
     model: GNN
-    accuracy: dict[str, float]
+    accuracy: dict[str, float]  # on "train", "val" and "test"
     best_epoch: int
-    seconds: float
+    seconds: float  # of the training
     seed: int
 
 
@@ -84,15 +102,27 @@ def train_gnn(
     device: torch.device | str | None = None,
     progress: bool = True,
 ) -> TrainedGNN:
-    """Train on `parts.train`, choose the epoch on `parts.val`, report the accuracy on all three parts."""
-    settings = settings or DEFAULTS[config.task]
-    instances = _Instances(as_graphs(graphs), config, device)
-    for name, part in (("training", parts.train), ("validation", parts.val)):
-        if not len(part):
-            count = instances.count
-            raise GraphError(f"the {name} part is empty: {count} instances are too few to split, or were split wrongly")
-        if int(part.min()) < 0 or int(part.max()) >= instances.count:
-            raise GraphError(f"the {name} part names instance {int(part.max())}, there are {instances.count}")
+    """Train on `parts.train`, choose the epoch on `parts.val`, report the accuracy on all three splits.
+
+    Args:
+        config: The network.
+        graphs: Labelled graphs; one for node and link tasks.
+        parts: The split.
+        settings: Of the training; the defaults of the task if None.
+        seed: Random seed.
+        device: Where to train; None for the CPU.
+        progress: Whether to show a progress bar.
+
+    Returns:
+        The network in evaluation mode, with its accuracy.
+
+    Raises:
+        GraphError: Graphs, labels or split do not fit the network.
+        RCExplainerError: The settings do not fit the task, or there is no such device.
+    """
+    settings = settings or DEFAULT_TRAINING[config.task]
+    instances = LabelledInstances(as_graphs(graphs), config, device)
+    _check_parts(parts, instances.count)
     bare = _bare_classes(settings, config)
     started = time.perf_counter()
     with seeded(seed):
@@ -107,12 +137,12 @@ def train_gnn(
                 optimizer.zero_grad()
                 loss = F.cross_entropy(instances.logits(model, batch, rows), instances.labels(batch, rows))
                 if bare is not None:
-                    loss = loss + BARE * instances.bare_loss(model, batch, rows, bare)
+                    loss = loss + BARE_WEIGHT * instances.bare_loss(model, batch, rows, bare)
                 loss.backward()
                 optimizer.step()
             schedule.step()
             right, loss_val = instances.score(model, parts.val)
-            # Accuracy first; the loss decides between epochs that get the same instances right.
+            # Accuracy first; the loss decides between epochs of equal accuracy.
             if (right, -loss_val) > best_score:
                 best, best_score, best_epoch = copy.deepcopy(model.state_dict()), (right, -loss_val), epoch
             bar.set_postfix(val=f"{right:.3f}", best=f"{best_score[0]:.3f}")
@@ -127,8 +157,21 @@ def train_gnn(
     return TrainedGNN(model, accuracies, best_epoch, seconds, seed)
 
 
+def _check_parts(parts: Parts, count: int) -> None:
+    """Training and validation need instances, and the dataset must have them."""
+    for name, part in (("training", parts.train), ("validation", parts.val)):
+        if not len(part):
+            raise GraphError(
+                f"the {name} split is empty: {count} instances are too few to split, or were split wrongly"
+            )
+        low, high = (int(value) for value in part.aminmax())
+        if low < 0 or high >= count:
+            wrong = low if low < 0 else high
+            raise GraphError(f"the {name} split names instance {wrong}, but the instances are 0 to {count - 1}")
+
+
 def _bare_classes(settings: TrainConfig, config: GNNConfig) -> Tensor | None:
-    """[C] the class of nodes of each class once they have no edges; None where nothing is said about it."""
+    """[C] the class that nodes of each class have without edges; None if the settings do not say."""
     classes = settings.without_edges
     if not classes:
         return None
@@ -139,101 +182,20 @@ def _bare_classes(settings: TrainConfig, config: GNNConfig) -> Tensor | None:
     return torch.tensor(classes)
 
 
-@contextmanager
-def seeded(seed: int) -> Iterator[None]:
-    """Inside: torch's random numbers follow from `seed`, and sums on a GPU are taken in a fixed order.
-
-    The caller's own stream and settings are left as they were.
-    """
-    # cuBLAS is repeatable only with a workspace of its own, and reads this when it is first used.
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    fixed, warned = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        torch.use_deterministic_algorithms(True, warn_only=True)
-        try:
-            yield
-        finally:
-            torch.use_deterministic_algorithms(fixed, warn_only=warned)
-
-
-def usable_device(name: torch.device | str | None) -> torch.device:
-    """The device of this name, the CPU if none is named; an error where this machine has no such device."""
-    try:
-        device = torch.device(name or "cpu")
-        torch.zeros(1, device=device).item()  # the device `meta` exists, but holds no numbers
-    except (RuntimeError, AssertionError) as error:
-        raise RCExplainerError(f"device {str(name)!r} cannot be used here: {str(error).splitlines()[0]}") from error
-    return device
-
-
 def accuracy(model: nn.Module, graphs: Sequence[Data], index: Tensor | None = None) -> float:
-    """Share of instances a `GNN` gets right: of the graphs, or of the nodes `index` of the one graph."""
+    """The share of instances that a `GNN` classifies correctly.
+
+    Args:
+        model: A network of this package.
+        graphs: Labelled graphs; one for node and link tasks.
+        index: Positions of the instances to use; all of them if None.
+
+    Raises:
+        RCExplainerError: The model is not a `GNN`.
+        GraphError: The graphs have no labels, or do not fit the network.
+    """
     if not isinstance(model, GNN):
         raise RCExplainerError(f"accuracy() is for rcexplainer's own GNN, got {type(model).__name__}")
-    instances = _Instances(as_graphs(graphs), model.config, next(model.parameters()).device)
+    instances = LabelledInstances(as_graphs(graphs), model.config, next(model.parameters()).device)
     everything = torch.arange(instances.count) if index is None else index
     return instances.score(model, everything)[0]
-
-
-class _Instances:
-    """All tasks behind one face: batches of instances, their logits and labels, on the device."""
-
-    def __init__(self, graphs: list[Data], config: GNNConfig, device: torch.device | str | None) -> None:
-        self.device = usable_device(device)
-        self.task = config.task
-        self.key = "edge_label" if config.task == "link" else "y"
-        if any(graph.get(self.key) is None for graph in graphs):
-            raise GraphError(f"training needs labels: at least one graph has no `{self.key}`")
-        if graphs[0].num_node_features != config.num_features:
-            width = graphs[0].num_node_features
-            raise GraphError(f"the graphs have {width} features a node, the model expects {config.num_features}")
-        labels = torch.cat([graph[self.key].reshape(-1) for graph in graphs])
-        if int(labels.min()) < 0 or int(labels.max()) >= config.num_classes:
-            wrong = int(labels.min()) if int(labels.min()) < 0 else int(labels.max())
-            last = config.num_classes - 1
-            raise GraphError(f"a label is {wrong}, but the model has {last + 1} classes, 0 to {last}")
-        if self.task != "graph":
-            self.whole: Data = graphs[0].to(self.device)
-            self.count = len(labels)
-        else:
-            self.store = GraphStore(graphs, self.device)
-            self.count = len(self.store)
-
-    def batches(self, index: Tensor, size: int, shuffle: bool = False) -> Iterator[tuple[Data, Tensor | None]]:
-        """(batch, the rows of its output that count); nodes or links of one graph are one batch."""
-        if self.task != "graph":
-            yield self.whole, index.to(self.device)
-            return
-        order = index[torch.randperm(len(index))] if shuffle else index
-        for ids in order.split(size):
-            yield self.store[ids], None
-
-    def logits(self, model: GNN, batch: Data, rows: Tensor | None) -> Tensor:
-        vector = batch.batch if isinstance(batch, Batch) else None
-        out = model(batch.x, batch.edge_index, vector, batch.get("edge_weight"), batch.get("edge_label_index"))
-        return out if rows is None else out[rows]
-
-    def labels(self, batch: Data, rows: Tensor | None) -> Tensor:
-        labels = batch[self.key].reshape(-1).long()
-        return labels if rows is None else labels[rows]
-
-    def bare_loss(self, model: GNN, batch: Data, rows: Tensor | None, bare: Tensor) -> Tensor:
-        """The cross-entropy on a copy of the graph without its edges."""
-        empty = delete_edges(batch, torch.ones(batch.num_edges, dtype=torch.bool, device=self.device))
-        return F.cross_entropy(self.logits(model, empty, rows), bare.to(self.device)[self.labels(batch, rows)])
-
-    @torch.no_grad()
-    def score(self, model: GNN, index: Tensor) -> tuple[float, float]:
-        """(accuracy, mean loss) of the instances `index`."""
-        if not len(index):
-            return float("nan"), float("nan")
-        training = model.training
-        model.eval()
-        right = loss = torch.zeros((), device=self.device)
-        for batch, rows in self.batches(index, 1024):
-            logits, labels = self.logits(model, batch, rows), self.labels(batch, rows)
-            right = right + (logits.argmax(1) == labels).sum()
-            loss = loss + F.cross_entropy(logits, labels, reduction="sum")
-        model.train(training)
-        return float(right) / len(index), float(loss) / len(index)

@@ -3,14 +3,13 @@
     fitted = Method(task="node", **settings).fit(model, graph, index=nodes)
     explanations = fitted.explain(graph, index=nodes)
 
-A method is one function, `scores(instances, labels)`: a number in [0, 1] for every unit that can be deleted. A method that
-has to be trained returns it from `learn`. Checking the input, batching, searching for counterfactuals and verifying them
-is the same for all (`FittedExplainer`).
+A method is one function, `scores(instances, labels)`: a number in [0, 1] for every unit that can be deleted. A method
+that has to be trained returns it from `learn`. Checking the input, batching, searching for counterfactuals and
+verifying them is the same for all (`FittedExplainer`).
 """
 
 import copy
 import warnings
-from abc import ABC
 from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any, get_args
@@ -20,12 +19,12 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.gnn.device import usable_device
 from rcexplainer.gnn.forward import Forward, TaskName
 from rcexplainer.gnn.graph_checks import GraphKind, Graphs, check_graphs, list_graphs
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.outputs import OutputKind
 from rcexplainer.gnn.split import split_model
-from rcexplainer.gnn.trainer import usable_device
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.settings import check_names, setting_names, whole
 from rcexplainer.tasks import TASKS
@@ -34,7 +33,7 @@ from rcexplainer.tasks.index import Index
 UnitScores = Callable[[Instances, Tensor], Tensor]  # (instances, predicted classes) → [units]
 
 
-class Method(ABC):
+class Method:
     """An explanation method, before it has seen a model.
 
     Args:

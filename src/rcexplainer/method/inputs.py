@@ -61,7 +61,7 @@ def isolated(
         run: Explains a batch; it may raise `Unsound`, which names the culprits, or anything else a model raises.
 
     Returns:
-        A result or an error for each instance. After an error without a name halves are run, until the culprit is found.
+        A result or an error for each instance. After an unnamed error halves are run, until the culprit is found.
 
     Raises:
         Interference: The model mixes the graphs of a batch: no result of it can be kept.

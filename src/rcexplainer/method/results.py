@@ -84,7 +84,9 @@ class ExplainRun:
             log.warning(
                 "%s answers differently in the final run than in the search for %s: no flip is claimed there",
                 type(self.split.model).__name__,
-                ", ".join(str(self.start + place if name is None else name) for place, name in zip(places, names)),
+                ", ".join(
+                    str(self.start + place if name is None else name) for place, name in zip(places, names, strict=True)
+                ),
             )
 
 

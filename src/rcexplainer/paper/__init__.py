@@ -1,1 +1,15 @@
-"""The paper's tables and figures, run again: jobs whose results are kept, and entries that are made of them."""
+"""The paper's tables and figures, run again: `rcexplainer reproduce` and `rcexplainer report`.
+
+From an entry to its pages:
+
+    entry_files/, plan, entries, job_lists   which jobs an entry is made of
+    job, job_kinds, job_work, runner         what a job is, does, and how many run at a time
+    record, store, packs, failures, origin   what is kept of them, and where it comes from
+    results_folder                           all that is known, read together
+    result_groups, cells, table, *_tables    tables; headlines: one an entry, for the front page
+    *_figures, figure_style, figure_files    figures
+    checks, verdicts                         what the results must show, and whether they do
+    markdown_pages, report, markup, notes    pages
+
+case_study, tradeoff, qualitative_examples and training_diagram are experiments of their own.
+"""

@@ -1,211 +1,145 @@
-"""The paper's tables and figures by name: which jobs each is made of, and the tables they become.
+"""The entries of `rcexplainer reproduce` by name: the jobs each is made of, and the tables and figures they become.
 
-Each has a small file of settings in `entries/`: what is common, a section for each profile, and under `reference` what
-the paper, or its replication, reports. Methods, datasets and seeds are expanded to jobs; entries that ask for the same
-job share its result.
+Each has a file of settings in `entry_files/`. Entries that need the same job share its result.
 """
 
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
-from importlib.resources import files
-from typing import Any
 
-from rcexplainer.benchmark.methods import Caps
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.paper import figures as draw
-from rcexplainer.paper.figures import Drawn
-from rcexplainer.paper.jobs import (
-    case_job,
-    explain_job,
-    measure_job,
-    network_job,
-    time_job,
-    training_job,
-)
-from rcexplainer.paper.qualitative import qualitative_figure, qualitative_table
-from rcexplainer.paper.store import Job
-from rcexplainer.paper.tables import (
-    Found,
-    Table,
-    ablation,
-    case_study,
-    datasets,
-    fidelity,
-    nodes,
-    robustness,
-    times,
-)
-from rcexplainer.paper.training_diagram import training_figure, training_table
+from rcexplainer.paper import curve_figures, dot_figures, headlines, job_lists
+from rcexplainer.paper.case_examples import example_figure
+from rcexplainer.paper.fidelity_tables import ablation_tables, fidelity_tables
+from rcexplainer.paper.figure_style import PaperFigure
+from rcexplainer.paper.job_lists import JobList
+from rcexplainer.paper.motif_tables import case_tables, dataset_tables, node_tables, pair_means
+from rcexplainer.paper.plan import PROFILES, Plan, Results, profile_settings
+from rcexplainer.paper.qualitative_tables import qualitative_figure, qualitative_square, qualitative_table
+from rcexplainer.paper.result_groups import EntrySettings, TaggedResults
+from rcexplainer.paper.robustness_tables import robustness_tables
+from rcexplainer.paper.table import Table
+from rcexplainer.paper.time_tables import time_tables
+from rcexplainer.paper.tradeoff import tradeoff_table
+from rcexplainer.paper.training_tables import training_figure, training_table
 
-PROFILES = ("quick", "standard", "paper")
-Results = Mapping[Job, dict[str, Any]]  # of the jobs that have one
+FigureMaker = Callable[[EntrySettings, TaggedResults], list[PaperFigure]]
 
 
-@dataclass(frozen=True)
-class Plan:
-    """One entry in one profile: its settings and its jobs, each with what sets it apart from the others."""
-
-    name: str
-    settings: dict[str, Any]
-    jobs: dict[Job, dict[str, Any]]
-
-    @property
-    def title(self) -> str:
-        return self.settings["title"]
-
-
-@cache
-def settings_of(name: str) -> dict[str, Any]:
-    return tomllib.loads(files(__package__).joinpath("entry_files", f"{name}.toml").read_text(encoding="utf-8"))
-
-
-def plan(name: str, profile: str) -> Plan:
-    """The jobs of an entry."""
-    if name not in ENTRIES:
-        raise RCExplainerError(f"unknown entry {name!r}; known: {', '.join(ENTRIES)}, or all")
-    if profile not in PROFILES:
-        raise RCExplainerError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
-    known = settings_of(name)
-    settings = {key: value for key, value in known.items() if key not in PROFILES} | known[profile]
-    return Plan(name, settings, ENTRIES[name].jobs(settings))
-
-
-def tables(planned: Plan, results: Results) -> list[Table]:
-    """What is known of an entry so far."""
-    found = found_of(planned, results)
-    return ENTRIES[planned.name].tables(planned.settings, found) if found else []
-
-
-def figures(planned: Plan, results: Results) -> list[Drawn]:
-    """What can be drawn of it; needs the extra `figures`."""
-    found = found_of(planned, results)
-    return ENTRIES[planned.name].figures(planned.settings, found) if found else []
-
-
-def found_of(planned: Plan, results: Results) -> Found:
-    """The results that an entry has, each with what sets its job apart."""
-    return [(tags, results[job]) for job, tags in planned.jobs.items() if job in results]
-
-
-def _networks(settings: dict[str, Any]) -> dict[Job, dict[str, Any]]:
-    return {
-        network_job(dataset, settings["model"], seed): {"dataset": dataset}
-        for dataset in settings["datasets"]
-        for seed in range(settings["seeds"])
-    }
-
-
-def _measures(settings: dict[str, Any]) -> dict[Job, dict[str, Any]]:
-    """Everything that is measured of every dataset, network, seed and variant."""
-    make = partial(measure_job, noise=settings.get("noise", ()), k=settings.get("k", (8,)))
-    return _compared(settings, make)
-
-
-def _times(settings: dict[str, Any]) -> dict[Job, dict[str, Any]]:
-    return _compared(settings, time_job)
-
-
-def _compared(settings: dict[str, Any], make: Callable[..., Job]) -> dict[Job, dict[str, Any]]:
-    """A job for every dataset, network, seed and variant; and the networks themselves, trained first."""
-    jobs: dict[Job, dict[str, Any]] = {}
-    for dataset in settings["datasets"]:
-        for model in settings.get("models", [settings.get("model")]):
-            for seed in range(settings["seeds"]):
-                network = {"dataset": dataset, "model": model, "seed": seed, "network": True}
-                jobs[network_job(dataset, model, seed)] = network
-                for tags, variant in _variants(settings):
-                    method = variant.get("method", "rcexplainer")
-                    job = make(
-                        dataset,
-                        model,
-                        seed,
-                        method,
-                        preset=variant.get("preset", settings.get("preset", "default")),
-                        settings=settings.get("settings", {}) | variant.get("settings", {}),
-                        caps=_caps(settings, method),
-                    )
-                    jobs[job] = {"dataset": dataset, "model": model, **tags}
-    return jobs
-
-
-def _caps(settings: dict[str, Any], method: str) -> Caps:
-    """How much a method is measured: `caps` of a profile, for `all` methods and for single ones; without, in full."""
-    caps = settings.get("caps", {})
-    return Caps(**(caps.get("all", {}) | caps.get(method, {})))
-
-
-def _variants(settings: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """What is compared: named variants, values of one setting, or methods."""
-    if "variants" in settings:
-        variants = settings["variants"]
-        return [({"variant": name}, variant | {"settings": _own(variants, name)}) for name, variant in variants.items()]
-    if "vary" in settings:
-        name = settings["vary"]
-        return [
-            ({"variant": f"{name} = {value}", "value": value}, {"settings": {name: value}})
-            for value in settings["values"]
-        ]
-    return [({"variant": method}, {"method": method}) for method in settings["methods"]]
-
-
-def _own(variants: dict[str, Any], name: str) -> dict[str, Any]:
-    """The settings of a variant, on top of those of the one it is `like`."""
-    variant = variants[name]
-    before = _own(variants, variant["like"]) if "like" in variant else {}
-    return before | variant.get("settings", {})
-
-
-def _cases(settings: dict[str, Any]) -> dict[Job, dict[str, Any]]:
-    return {case_job(seed, settings.get("settings")): {} for seed in range(settings["seeds"])}
-
-
-def _explanations(settings: dict[str, Any]) -> dict[Job, dict[str, Any]]:
-    """One instance of every dataset as every method explains it; and the networks, trained first."""
-    model, seed = settings["model"], settings["seed"]
-    jobs: dict[Job, dict[str, Any]] = {}
-    for dataset in settings["datasets"]:
-        jobs[network_job(dataset, model, seed)] = {"dataset": dataset, "model": model, "network": True}
-        for method in settings["methods"]:
-            job = explain_job(dataset, model, seed, method, settings=settings.get("settings"))
-            jobs[job] = {"dataset": dataset, "model": model, "variant": method}
-    return jobs
-
-
-def _training(settings: dict[str, Any]) -> dict[Job, dict[str, Any]]:
-    """One training of one network's explainer."""
-    dataset, model, seed, preset, shown = (settings[name] for name in ("dataset", "model", "seed", "preset", "shown"))
-    own = settings["settings"] | settings.get("fewer", {})
-    tags = {"dataset": dataset, "model": model}
-    return {
-        network_job(dataset, model, seed): {**tags, "network": True},
-        training_job(dataset, model, seed, preset=preset, settings=own, shown=shown): tags,
-    }
-
-
-def _undrawn(settings: dict[str, Any], found: Found) -> list[Drawn]:
+def _undrawn(settings: EntrySettings, found: TaggedResults) -> list[PaperFigure]:
     return []
 
 
 @dataclass(frozen=True)
-class Entry:
-    jobs: Callable[[dict[str, Any]], dict[Job, dict[str, Any]]]
-    tables: Callable[[dict[str, Any], Found], list[Table]]
-    figures: Callable[[dict[str, Any], Found], list[Drawn]] = _undrawn
+class PaperEntry:
+    """An entry: a table or figure of the paper, or one of ours.
+
+    Attributes:
+        jobs: From its settings to its jobs.
+        tables: From settings and results to tables.
+        figures: From settings and results to figures.
+        headline: From settings and results to the table of the front page; None: the first of its tables.
+    """
+
+    jobs: Callable[[EntrySettings], JobList]
+    tables: Callable[[EntrySettings, TaggedResults], list[Table]]
+    figures: FigureMaker = _undrawn
+    headline: headlines.HeadlineMaker | None = None
 
 
-ENTRIES: dict[str, Entry] = {
-    "datasets": Entry(_networks, datasets),
-    "fidelity": Entry(_measures, fidelity, draw.fidelity),
-    "robustness": Entry(_measures, robustness, draw.robustness),
-    "time": Entry(_times, times, draw.times),
-    "nodes": Entry(_measures, nodes, draw.nodes),
-    "links": Entry(_measures, nodes),
-    "boundaries": Entry(_measures, fidelity, draw.varied("boundaries")),
-    "lambda": Entry(_measures, fidelity, draw.varied("lambda")),
-    "case-study": Entry(_cases, case_study, draw.case_study),
-    "ablation": Entry(_measures, ablation, draw.ablation),
-    "qualitative": Entry(_explanations, qualitative_table, qualitative_figure),
-    "training": Entry(_training, training_table, training_figure),
+def _case_figures(settings: EntrySettings, found: TaggedResults) -> list[PaperFigure]:
+    return dot_figures.case_square(settings, found) + example_figure(settings, found)
+
+
+def _measured(
+    tables: Callable[[EntrySettings, TaggedResults], list[Table]],
+    figures: FigureMaker = _undrawn,
+    headline: headlines.HeadlineMaker | None = None,
+) -> PaperEntry:
+    return PaperEntry(job_lists.measurements, tables, figures, headline)
+
+
+PAPER_ENTRIES: dict[str, PaperEntry] = {
+    "datasets": PaperEntry(job_lists.networks, dataset_tables),
+    "fidelity": _measured(fidelity_tables, curve_figures.fidelity_figure, headlines.fidelity_headline),
+    "robustness": _measured(robustness_tables, curve_figures.robustness_figures, headlines.robustness_headline),
+    "time": PaperEntry(job_lists.timings, time_tables, dot_figures.time_figure, headlines.time_headline),
+    "nodes": _measured(node_tables, dot_figures.node_figure, headlines.node_headline),
+    "links": _measured(node_tables, headline=headlines.node_headline),
+    "boundaries": _measured(fidelity_tables, curve_figures.varied_figure("boundaries"), headlines.varied_headline),
+    "lambda": _measured(fidelity_tables, curve_figures.varied_figure("lambda"), headlines.varied_headline),
+    "case-study": PaperEntry(job_lists.cases, case_tables, _case_figures, pair_means),
+    "ablation": _measured(ablation_tables, dot_figures.ablation_figure, headlines.ablation_headline),
+    "tradeoff": PaperEntry(job_lists.tradeoff, tradeoff_table),
+    "qualitative": PaperEntry(job_lists.explanations, qualitative_table, qualitative_figure, qualitative_square),
+    "training": PaperEntry(job_lists.training, training_table, training_figure),
 }
+
+
+def plan(name: str, profile: str) -> Plan:
+    """The jobs of an entry.
+
+    Args:
+        name: The entry's name.
+        profile: The profile's name.
+
+    Returns:
+        The plan.
+
+    Raises:
+        RCExplainerError: There is no such entry or profile.
+    """
+    if name not in PAPER_ENTRIES:
+        raise RCExplainerError(f"unknown entry {name!r}; known: {', '.join(PAPER_ENTRIES)}, or all")
+    if profile not in PROFILES:
+        raise RCExplainerError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
+    settings = profile_settings(name, profile)
+    return Plan(name, settings, PAPER_ENTRIES[name].jobs(settings))
+
+
+def tables(planned: Plan, results: Results) -> list[Table]:
+    """The tables of an entry, of the results that are there.
+
+    Args:
+        planned: The entry.
+        results: Job → its result.
+
+    Returns:
+        The tables; none without results.
+    """
+    found = planned.tagged(results)
+    return PAPER_ENTRIES[planned.name].tables(planned.settings, found) if found else []
+
+
+def headline(planned: Plan, results: Results) -> Table | None:
+    """The table of an entry that stands on the front page; None without results.
+
+    Args:
+        planned: The entry.
+        results: Job → its result.
+
+    Returns:
+        The table.
+    """
+    found = planned.tagged(results)
+    if not found:
+        return None
+    own = PAPER_ENTRIES[planned.name].headline
+    made = own(planned.settings, found) if own else None
+    return made or next(iter(tables(planned, results)), None)
+
+
+def figures(planned: Plan, results: Results) -> list[PaperFigure]:
+    """The figures of an entry, of the results that are there.
+
+    Args:
+        planned: The entry.
+        results: Job → its result.
+
+    Returns:
+        The figures; none without results.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    found = planned.tagged(results)
+    return PAPER_ENTRIES[planned.name].figures(planned.settings, found) if found else []

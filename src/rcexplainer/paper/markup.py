@@ -1,4 +1,4 @@
-"""HTML by small functions. Whatever is shown goes through `text`, so that nothing in a result can become markup."""
+"""HTML by small functions. All that is shown goes through `text`, so that nothing in a result can become markup."""
 
 import base64
 from collections.abc import Iterable, Sequence
@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from rcexplainer.paper.table import Table
 
-# No script, no font, no address: a browser that obeys asks nobody for anything.
+# No script, no font, no address: the browser makes no request.
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 STYLE = """
 :root { color-scheme: light; --ink: #1d1d1f; --soft: #5c5c63; --line: #d9d9de; --wash: #f6f6f8; }
@@ -77,16 +77,25 @@ figcaption { color: var(--soft); font-size: .875rem; max-width: 46rem; margin-to
 
 
 def text(value: object) -> str:
-    """As it is, whatever it holds."""
+    """Any value as escaped text."""
     return escape(str(value), quote=True)
 
 
 def prose(value: str) -> str:
-    """A paragraph, in which `what is between such marks` is code."""
+    """A paragraph as markup; `what is between backticks` is code."""
     return "".join(tag("code", text(part)) if odd % 2 else text(part) for odd, part in enumerate(value.split("`")))
 
 
 def page(title: str, body: Iterable[str]) -> str:
+    """A whole document.
+
+    Args:
+        title: Its title.
+        body: The markup of its body, in pieces.
+
+    Returns:
+        The document.
+    """
     inside = "\n".join(body)
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -106,18 +115,36 @@ def page(title: str, body: Iterable[str]) -> str:
 
 
 def tag(name: str, *inside: str, **attributes: str) -> str:
-    """An element; `inside` is markup, attributes are texts (`class_` for `class`)."""
+    """An element.
+
+    Args:
+        name: Its name.
+        *inside: Markup.
+        **attributes: Texts; `class_` for `class`.
+
+    Returns:
+        Markup.
+    """
     given = "".join(f' {key.rstrip("_")}="{text(value)}"' for key, value in attributes.items())
     return f"<{name}{given}>{''.join(inside)}</{name}>"
 
 
 def link(path: str, shown: str) -> str:
-    """A relative address."""
+    """A link to a relative address."""
     return tag("a", text(shown), href=quote(path, safe="/#"))
 
 
 def grid(headings: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]], kind: str = "") -> str:
-    """A table in a box of its own, which scrolls where the screen is narrow; rows are (class, cells as markup)."""
+    """A table in a box that scrolls where the screen is narrow.
+
+    Args:
+        headings: Texts.
+        rows: (class, cells as markup).
+        kind: The class of the table.
+
+    Returns:
+        Markup.
+    """
     head = tag("tr", *(tag("th", text(heading), scope="col") for heading in headings))
     lines = "\n".join(
         tag("tr", *(tag("td", cell) for cell in cells), **({"class_": name} if name else {})) for name, cells in rows
@@ -127,7 +154,7 @@ def grid(headings: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]], kin
 
 
 def table(one: Table) -> str:
-    """A table that can be folded: its caption, its rows with the best in bold, its notes."""
+    """A table that can be folded: caption, rows with the best in bold, notes."""
     rows = [("", [tag("b", text(cell.text)) if cell.best else text(cell.text) for cell in row]) for row in one.rows]
     notes = tag("ul", *(tag("li", text(note)) for note in one.notes), class_="notes") if one.notes else ""
     headings = [column.heading for column in one.columns]
@@ -135,7 +162,16 @@ def table(one: Table) -> str:
 
 
 def picture(svg: bytes, caption: str, files: Sequence[str]) -> str:
-    """A drawing, within the page: as an image, so that the names inside one drawing cannot meet those of another."""
+    """A drawing within the page, as an image, so that names inside one drawing cannot clash with those of another.
+
+    Args:
+        svg: The drawing.
+        caption: What it shows.
+        files: Relative addresses of its files.
+
+    Returns:
+        Markup.
+    """
     source = "data:image/svg+xml;base64," + base64.b64encode(svg).decode()
     box = tag("div", f'<img alt="{text(caption)}" src="{source}">', class_="scroll")
     links = ", ".join(link(path, path.rsplit(".", 1)[-1].upper()) for path in files)

@@ -1,18 +1,26 @@
-"""Which networks a headline about motifs stands on: those that use the motif.
+"""Which networks count in a headline about motifs: those that rely on the motif.
 
-    used   the share of the instances that flip without their motif is at least `motif_flips` of the entry's aims
+    relies   the share of instances that flip without their motif is at least `motif_flips` of the entry's aims
 
-A network that predicts the same without the motif does not look at it: to find the motif in it is then no merit, and to
-find something else no fault. Without such an aim all networks count.
+A network that predicts the same without the motif does not look at it: an explainer that points elsewhere is then not
+wrong, and one that points at the motif not right. Without such an aim all networks count.
 """
 
 from collections import Counter
 
-from rcexplainer.paper.cells import Found, Panel, Settings, number
+from rcexplainer.paper.result_groups import EntrySettings, Panel, TaggedResults, number
 
 
-def using_motif(settings: Settings, found: Found) -> Found:
-    """The results that are of networks which use the motif."""
+def using_motif(settings: EntrySettings, found: TaggedResults) -> TaggedResults:
+    """The results on networks that rely on the motif.
+
+    Args:
+        settings: The entry's, with its aims.
+        found: Its results, those of the networks among them.
+
+    Returns:
+        The results that count, of networks and methods.
+    """
     least = settings.get("aims", {}).get("motif_flips")
     if least is None:
         return found
@@ -28,8 +36,16 @@ def using_motif(settings: Settings, found: Found) -> Found:
     ]
 
 
-def how_many(settings: Settings, found: Found) -> dict[Panel, str]:
-    """(dataset, network) → how many of its trainings use the motif, in words; only where not all do."""
+def how_many(settings: EntrySettings, found: TaggedResults) -> dict[Panel, str]:
+    """How many networks rely on the motif, in words.
+
+    Args:
+        settings: The entry's.
+        found: Its results.
+
+    Returns:
+        (dataset, network) → the sentence, only where not all of them do.
+    """
     every, used = (_trained(ones) for ones in (found, using_motif(settings, found)))
     return {
         panel: f"{used[panel]} of {count} networks use the motif"
@@ -38,6 +54,6 @@ def how_many(settings: Settings, found: Found) -> dict[Panel, str]:
     }
 
 
-def _trained(found: Found) -> Counter[Panel]:
+def _trained(found: TaggedResults) -> Counter[Panel]:
     ones = (tags for tags, result in found if tags.get("network") and not result.get("skipped"))
     return Counter((tags["dataset"], tags["model"]) for tags in ones)

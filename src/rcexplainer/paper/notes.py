@@ -1,22 +1,29 @@
-"""What is to be said about the results in a folder beside their tables: `notes.toml` there, paragraphs by entry.
+"""Notes on the results of a folder: `notes.toml` there, paragraphs by entry.
 
     fidelity = ["One paragraph.", "Another one, with `code` in it."]
 
-It is written by people, and belongs to the numbers of that folder: results of another run have nothing to do with it.
+They are written by people and belong to the numbers of that folder alone.
 """
 
 import logging
 import tomllib
 from pathlib import Path
 
-NAME = "notes.toml"
+NOTES_FILE = "notes.toml"
 
 log = logging.getLogger(__name__)
 
 
 def read_notes(folder: Path) -> dict[str, list[str]]:
-    """Paragraphs by entry; none where there is no such file, or where it cannot be read, which is said."""
-    path = folder / NAME
+    """Read the notes of a folder.
+
+    Args:
+        folder: The results folder.
+
+    Returns:
+        Entry → paragraphs; none where there is no such file, or where it cannot be read, which is logged.
+    """
+    path = folder / NOTES_FILE
     if not path.is_file():
         return {}
     try:

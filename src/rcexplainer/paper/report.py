@@ -1,67 +1,72 @@
 """`report.html` of a results folder: one page that needs nothing else.
 
-The verdicts first; then of every entry what the paper shows, the command, its figures and tables, and the files behind
-them. It reads the folder and runs nothing.
+The verdicts first; then for every entry what the paper shows, the command, its figures and tables, and the results
+behind them. It reads the folder and runs nothing.
 """
 
-import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from rcexplainer.errors import RCExplainerError
 from rcexplainer.paper import markup
-from rcexplainer.paper.entries import ENTRIES, Plan, plan, tables
-from rcexplainer.paper.figure_files import FOLDER, read_captions
+from rcexplainer.paper.entries import tables
+from rcexplainer.paper.figure_files import FIGURE_FOLDER, FIGURE_FORMATS, read_captions
+from rcexplainer.paper.job import Job
+from rcexplainer.paper.markdown_pages import READING, write_pages
 from rcexplainer.paper.markup import link, tag, text
 from rcexplainer.paper.notes import read_notes
-from rcexplainer.paper.page import READING
-from rcexplainer.paper.store import PROFILE, Job, Store
-from rcexplainer.paper.verdicts import WORDS, Verdict, counts, verdicts
+from rcexplainer.paper.plan import Plan
+from rcexplainer.paper.record import Record
+from rcexplainer.paper.results_folder import ResultsFolder, open_folder
+from rcexplainer.paper.verdicts import VERDICT_WORDS, Verdict, counts
 from rcexplainer.saving.files import write_whole
 
-NAME = "report.html"
-TITLE = "RCExplainer: the paper's tables and figures, run again"
+REPORT_FILE = "report.html"
+REPORT_TITLE = "RCExplainer: the paper's tables and figures, run again"
 TOO_SMALL = "The profile {} shows that everything runs, and is too small to judge by"
-CLASSES = {True: "yes", False: "no", None: "open"}
-
-
-@dataclass(frozen=True)
-class Kept:
-    """A folder of results, as its profile reads it."""
-
-    folder: Path
-    profile: str
-    plans: tuple[Plan, ...]
-    documents: Mapping[Job, dict[str, Any]]  # whole files, with where their result comes from
-    broken: tuple[Path, ...]  # files that are there but cannot be read
-
-    @property
-    def results(self) -> dict[Job, dict[str, Any]]:
-        return {job: document["result"] for job, document in self.documents.items()}
+VERDICT_CLASSES = {True: "yes", False: "no", None: "open"}
 
 
 @dataclass(frozen=True)
 class Report:
+    """A report that was written.
+
+    Attributes:
+        page: Its file.
+        profile: The folder's profile.
+        verdicts: All claims, and whether they hold.
+        broken: Files that could not be read.
+    """
+
     page: Path
     profile: str
     verdicts: tuple[Verdict, ...]
     broken: tuple[Path, ...]
 
     def rows(self) -> list[dict[str, str]]:
+        """The verdicts as rows of a table."""
         return [
-            {"entry": one.entry, "claim": one.claim, "aim": one.aim, "found": one.found, "verdict": WORDS[one.reached]}
+            {
+                "entry": one.entry,
+                "claim": one.claim,
+                "aim": one.aim,
+                "found": one.finding,
+                "verdict": VERDICT_WORDS[one.reached],
+            }
             for one in self.verdicts
         ]
 
     def caption(self) -> str:
+        """How many claims hold, and where the page is."""
         reached, missed, undecided = counts(self.verdicts)
         judged = f"{reached} reached, {missed} not reached, {undecided} open"
         skipped = f"; {len(self.broken)} files could not be read" if self.broken else ""
         return f"{judged if self.verdicts else TOO_SMALL.format(self.profile)}; the page is {self.page}{skipped}"
 
     def to_json(self) -> dict[str, Any]:
+        """The report as JSON values."""
         return {
             "page": str(self.page),
             "profile": self.profile,
@@ -70,77 +75,62 @@ class Report:
         }
 
 
-def write_report(folder: Path) -> Report:
-    """The page of a folder that `reproduce` wrote."""
-    kept = read(folder)
-    judged = tuple(one for planned in kept.plans for one in verdicts(planned, kept.results))
-    page = write_whole(folder / NAME, markup.page(TITLE, _body(kept, judged)).encode())
-    return Report(page, kept.profile, judged, kept.broken)
+def write_report(folder: Path, out: Path | None = None) -> Report:
+    """Write `report.html` and the Markdown pages of a folder that `reproduce` wrote.
+
+    Args:
+        folder: Its path.
+        out: The file of the report; by default `report.html` in the folder.
+
+    Returns:
+        The report.
+
+    Raises:
+        RCExplainerError: It is not such a folder, or has no result that its profile asks for.
+    """
+    found = open_folder(folder)
+    write_pages(found)
+    out = out or folder / REPORT_FILE
+    away = os.path.relpath(folder.resolve(), out.resolve().parent)
+    prefix = "" if away == "." else f"{Path(away).as_posix()}/"  # of links from a page that is written elsewhere
+    page = write_whole(out, markup.page(REPORT_TITLE, _body(found, prefix)).encode())
+    return Report(page, found.profile, found.verdicts, found.broken)
 
 
-def read(folder: Path) -> Kept:
-    """All results that the entries ask for, in the folder's own profile."""
-    if not folder.exists():
-        raise RCExplainerError(f"there is no folder {folder}: make it with `rcexplainer reproduce all --out {folder}`")
-    if not folder.is_dir():
-        raise RCExplainerError(f"{folder} is a file: name the folder that `rcexplainer reproduce` wrote")
-    store = Store(folder)
-    profile = store.profile
-    if profile is None:
-        raise RCExplainerError(
-            f"{folder} is not a folder of results, it has no {PROFILE} that can be read: fill it with `rcexplainer "
-            f"reproduce all --out {folder}`, which does not run again what is there"
-        )
-    kept = _read(store, profile)
-    if not kept.documents:
-        found = len(list((folder / "runs").rglob("*.json")))
-        raise RCExplainerError(
-            f"none of the {found} files in {folder / 'runs'} is a result that profile {profile} asks for: they are of "
-            "another version; run `rcexplainer reproduce` again"
-        )
-    return kept
-
-
-def _read(store: Store, profile: str) -> Kept:
-    plans = tuple(plan(name, profile) for name in ENTRIES)
-    jobs = list(dict.fromkeys(job for planned in plans for job in planned.jobs))
-    there = [job for job in jobs if store.path(job).exists()]
-    documents = {job: json.loads(store.path(job).read_text("utf-8")) for job in there if store.get(job) is not None}
-    broken = tuple(store.path(job) for job in there if job not in documents)
-    return Kept(store.folder, profile, plans, documents, broken)
-
-
-def _body(kept: Kept, judged: Sequence[Verdict]) -> Iterator[str]:
-    yield tag("h1", text(TITLE))
-    if kept.broken:
-        names = ", ".join(path.relative_to(kept.folder).as_posix() for path in kept.broken)
+def _body(found: ResultsFolder, prefix: str) -> Iterator[str]:
+    yield tag("h1", text(REPORT_TITLE))
+    if found.broken:
+        names = ", ".join(path.relative_to(found.folder).as_posix() for path in found.broken)
         yield tag("p", f"Files that cannot be read, and are left out: {text(names)}. Run again, they are replaced.")
-    yield from _summary(kept, judged)
-    yield tag("nav", tag("ul", *(tag("li", link(f"#{one.name}", one.title)) for one in kept.plans)))
-    yield tag("p", *_origin(kept.documents.values()), class_="soft")
-    captions, notes = read_captions(kept.folder), read_notes(kept.folder)
-    for planned in kept.plans:
-        own = [one for one in judged if one.entry == planned.name]
+    yield from _summary(found)
+    yield tag("nav", tag("ul", *(tag("li", link(f"#{one.name}", one.title)) for one in found.plans)))
+    yield tag("p", *_origin(found.records.values()), class_="soft")
+    captions, notes = read_captions(found.folder), read_notes(found.folder)
+    for planned in found.plans:
         drawn, said = captions.get(planned.name, {}), notes.get(planned.name, ())
-        yield tag("section", *_section(kept, planned, own, drawn, said), id=planned.name)
+        yield tag("section", *_section(found, planned, drawn, said, prefix), id=planned.name)
+    for heading, ones in (("Skipped", found.skipped), ("Not done", found.failed)):
+        if ones:
+            listed = tag("ul", *(tag("li", text(f"{one.job.label}: {one.error}")) for one in ones))
+            yield tag("section", tag("h2", heading), listed)
 
 
-def _summary(kept: Kept, judged: Sequence[Verdict]) -> Iterator[str]:
+def _summary(found: ResultsFolder) -> Iterator[str]:
     yield tag("h2", "What it must show")
-    if not judged:
-        yield tag("p", text(f"{TOO_SMALL.format(kept.profile)}."))
+    if not found.verdicts:
+        yield tag("p", text(f"{TOO_SMALL.format(found.profile)}."))
         return
-    named = zip(("yes", "no", "open"), counts(judged), ("reached", "not reached", "open"), strict=True)
+    named = zip(("yes", "no", "open"), counts(found.verdicts), ("reached", "not reached", "open"), strict=True)
     shown = (tag("li", tag("b", str(count)), text(word), class_=name) for name, count, word in named)
     yield tag("ul", *shown, class_="counts")
-    yield _verdicts(judged)
+    yield _verdicts(found.verdicts)
 
 
 def _verdicts(judged: Sequence[Verdict]) -> str:
     rows = [
         (
-            CLASSES[one.reached],
-            [text(WORDS[one.reached]), link(f"#{one.entry}", one.claim), text(one.aim), text(one.found)],
+            VERDICT_CLASSES[one.reached],
+            [text(VERDICT_WORDS[one.reached]), link(f"#{one.entry}", one.claim), text(one.aim), text(one.finding)],
         )
         for one in judged
     ]
@@ -148,55 +138,55 @@ def _verdicts(judged: Sequence[Verdict]) -> str:
 
 
 def _section(
-    kept: Kept, planned: Plan, judged: Sequence[Verdict], captions: Mapping[str, str], notes: Sequence[str]
+    found: ResultsFolder, planned: Plan, captions: Mapping[str, str], notes: Sequence[str], prefix: str
 ) -> Iterator[str]:
-    done = [job for job in planned.jobs if job in kept.documents]
     yield tag("h2", text(planned.title))
-    yield tag("p", text(f"{_where(planned.settings['where'])}. {len(done)} of {len(planned.jobs)} jobs are done."))
-    yield tag("pre", tag("code", text(f"rcexplainer reproduce {planned.name} --profile {kept.profile} --out DIR")))
+    yield tag("p", text(f"{_where(planned.settings['where'])}. {found.progress(planned)}"))
+    yield tag("pre", tag("code", text(f"rcexplainer reproduce {planned.name} --profile {found.profile} --out DIR")))
     yield from (tag("p", markup.prose(one)) for one in notes)
+    judged = [one for one in found.verdicts if one.entry == planned.name]
     if judged:
         yield _verdicts(judged)
-    yield from _pictures(kept.folder, captions)
-    yield from map(markup.table, tables(planned, kept.results))
-    if done:
-        yield _files(kept, done)
+    yield from _pictures(found.folder, captions, prefix)
+    yield from map(markup.table, tables(planned, found.results))
+    shown = [job for job in planned.rows if job in found.records]
+    if shown:
+        yield _sources(found, shown, prefix)
 
 
 def _where(place: str) -> str:
     return "Not in the paper, but ours" if place == "ours" else f"In the paper: {place}"
 
 
-def _pictures(folder: Path, captions: Mapping[str, str]) -> Iterator[str]:
+def _pictures(folder: Path, captions: Mapping[str, str], prefix: str) -> Iterator[str]:
     for name, caption in captions.items():
-        files = [f"{FOLDER}/{name}.{kind}" for kind in ("svg", "png")]
+        files = [f"{FIGURE_FOLDER}/{name}.{kind}" for kind in FIGURE_FORMATS]
         if (folder / files[0]).is_file():
-            there = [path for path in files if (folder / path).is_file()]
+            there = [prefix + path for path in files if (folder / path).is_file()]
             yield markup.picture((folder / files[0]).read_bytes(), caption, there)
 
 
-def _files(kept: Kept, jobs: Sequence[Job]) -> str:
+def _sources(found: ResultsFolder, jobs: Sequence[Job], prefix: str) -> str:
     """Where every number comes from."""
-    store = Store(kept.folder)
     rows = []
     for job in jobs:
-        document = kept.documents[job]
-        path = store.path(job).relative_to(kept.folder).as_posix()
-        about = document.get("about", {})
-        cells = (job.inputs.get("seed", ""), document.get("seconds", ""), about.get("commit") or "–")
-        rows.append(("", [link(path, job.label), *map(text, cells), text(about.get("machine", ""))]))
-    headings = ("result", "seed", "seconds", "commit", "machine")
-    return tag("details", tag("summary", f"files behind it: {len(jobs)}"), markup.grid(headings, rows), class_="files")
+        record = found.records[job]
+        place = link(prefix + found.places[record.digest], record.label)
+        cells = (record.digest, record.inputs.get("seed", ""), record.seconds, record.version)
+        origin = (record.about.get("commit") or "–", record.about.get("machine", ""))
+        rows.append(("", [place, *map(text, (*cells, *origin))]))
+    headings = ("result", "digest", "seed", "seconds", "version", "commit", "machine")
+    summary = tag("summary", f"results behind it: {len(jobs)}")
+    return tag("details", summary, markup.grid(headings, rows), class_="files")
 
 
-def _origin(documents: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def _origin(records: Iterable[Record]) -> Iterator[str]:
     """Versions, machines and commits of all results."""
-    known = list(documents)
-    about = [one.get("about", {}) for one in known]
-    versions = sorted({f"{name} {version}" for one in about for name, version in one.get("versions", {}).items()})
-    machines = sorted({str(one["machine"]) for one in about if one.get("machine")})
-    commits = sorted({str(one["commit"]) for one in about if one.get("commit")})
-    seeds = sorted({one["inputs"]["seed"] for one in known if "seed" in one.get("inputs", {})})
+    known = list(records)
+    versions = sorted({f"{name} {value}" for one in known for name, value in one.about.get("versions", {}).items()})
+    machines = sorted({str(one.about["machine"]) for one in known if one.about.get("machine")})
+    commits = sorted({str(one.about["commit"]) for one in known if one.about.get("commit")})
+    seeds = sorted({one.inputs["seed"] for one in known if "seed" in one.inputs})
     parts = (("Versions", versions), ("Machines", machines), ("Commits", commits), ("Seeds", map(str, seeds)))
     yield text(f"There are {len(known)} results in runs/. {READING} ")
     yield text(". ".join(f"{name}: {'; '.join(values)}" for name, values in parts) + ".")

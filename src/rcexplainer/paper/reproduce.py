@@ -1,45 +1,56 @@
-"""Run entries of the paper again, and keep their results: what is done is not done twice."""
+"""`rcexplainer reproduce`: run entries of the paper again, and keep their results; what is done is not done twice."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rcexplainer.paper.entries import ENTRIES, Plan, Results, plan, tables
+from rcexplainer.paper.entries import PAPER_ENTRIES, plan, tables
+from rcexplainer.paper.failures import Failed, Skipped, write_failures
 from rcexplainer.paper.figure_files import write_figures
-from rcexplainer.paper.jobs import work
-from rcexplainer.paper.page import write_page
-from rcexplainer.paper.runner import Failed, Skipped, run_jobs, with_skipped
-from rcexplainer.paper.store import Store, about
-from rcexplainer.paper.tables import Table
+from rcexplainer.paper.job_work import work
+from rcexplainer.paper.markdown_pages import write_pages
+from rcexplainer.paper.origin import origin
+from rcexplainer.paper.plan import Plan
+from rcexplainer.paper.results_folder import ResultsFolder, read_folder
+from rcexplainer.paper.runner import run_jobs
+from rcexplainer.paper.store import Store
+from rcexplainer.paper.table import Table
 
 
 @dataclass(frozen=True)
-class Reproduced:
-    profile: str
+class Reproduction:
+    """What came of a run.
+
+    Attributes:
+        plans: The entries that were run.
+        found: The folder, with all that is known.
+        failed: Jobs that failed in this run.
+        skipped: Jobs whose data or extra is missing.
+        page: The front page.
+    """
+
     plans: tuple[Plan, ...]
-    results: Results
+    found: ResultsFolder
     failed: tuple[Failed, ...]
     skipped: tuple[Skipped, ...]
     page: Path
 
     def tables(self) -> list[Table]:
-        return [table for planned in self.plans for table in tables(planned, self._told)]
-
-    @property
-    def _told(self) -> Results:
-        return with_skipped(self.results, self.skipped)
+        """The tables of the entries that were run."""
+        return [table for planned in self.plans for table in tables(planned, self.found.results)]
 
     def to_json(self) -> dict[str, Any]:
+        """Tables and failures as JSON values."""
         return {
-            "profile": self.profile,
+            "profile": self.found.profile,
             "entries": {
                 planned.name: {
                     "title": planned.title,
                     "jobs": len(planned.jobs),
-                    "done": sum(job in self.results for job in planned.jobs),
+                    "done": len(self.found.done(planned)),
                     "tables": [
                         {"caption": table.caption, "rows": table.to_rows(), "notes": table.notes}
-                        for table in tables(planned, self._told)
+                        for table in tables(planned, self.found.results)
                     ],
                 }
                 for planned in self.plans
@@ -47,21 +58,35 @@ class Reproduced:
             "failed": [{"job": one.job.label, "error": one.error} for one in self.failed],
             "skipped": [{"job": one.job.label, "reason": one.error} for one in self.skipped],
             "page": str(self.page),
-            "about": about(),
+            "about": origin(),
         }
 
 
-def reproduce(name: str, profile: str, out: Path, *, workers: int = 1, progress: bool = True) -> Reproduced:
-    """Run what is missing of one entry, or of all, and write the page of all that is known."""
-    plans = tuple(plan(entry, profile) for entry in (ENTRIES if name == "all" else (name,)))
+def reproduce(name: str, profile: str, out: Path, *, workers: int = 1, progress: bool = True) -> Reproduction:
+    """Run what is missing of an entry, and write the pages and figures of all that is known.
+
+    Args:
+        name: An entry's name, or "all".
+        profile: "quick", "standard" or "paper".
+        out: The results folder, of that profile alone.
+        workers: Processes at a time.
+        progress: Whether a progress bar is shown.
+
+    Returns:
+        What came of it.
+
+    Raises:
+        RCExplainerError: There is no such entry or profile, or the folder cannot be used.
+    """
+    plans = tuple(plan(entry, profile) for entry in (PAPER_ENTRIES if name == "all" else (name,)))
     store = Store(out)
     store.claim(profile)
     jobs = [job for planned in plans for job in planned.jobs]
     failed, skipped = run_jobs(jobs, store, work, workers=workers, progress=progress)
-    every = tuple(plan(entry, profile) for entry in ENTRIES)
-    known = {job: result for planned in every for job in planned.jobs if (result := store.get(job)) is not None}
-    # Whatever becomes of the figures, the page is there.
-    page = write_page(store.folder, every, profile, known, failed, skipped)
-    if write_figures(store.folder, every, known):
-        page = write_page(store.folder, every, profile, known, failed, skipped)
-    return Reproduced(profile, plans, known, failed, skipped, page)
+    write_failures(out, jobs, (*failed, *skipped))
+    store.pack({planned.name: planned.jobs for planned in plans})
+    found = read_folder(store, profile)
+    page = write_pages(found)  # whatever becomes of the figures
+    if write_figures(out, found.plans, found.results):
+        page = write_pages(found)
+    return Reproduction(plans, found, failed, skipped, page)

@@ -1,54 +1,39 @@
-"""Running jobs: those without a result, in several processes, each result kept as soon as it is there."""
+"""The runner of jobs: those without a result, in several processes, each result kept as soon as it is there."""
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.context import BaseContext
 from pathlib import Path
-from typing import Any
 
 from torch import get_num_threads
 from tqdm.auto import tqdm
 
 from rcexplainer.errors import MissingDataError
-from rcexplainer.paper.store import Job, Store
+from rcexplainer.paper.failures import Failed, Skipped
+from rcexplainer.paper.job import Job, JobResult
+from rcexplainer.paper.store import Store
 
-Work = Callable[[Job, Path], dict[str, Any]]  # a job and the folder of trained networks → its result
-
-
-@dataclass(frozen=True)
-class Failed:
-    """A job that raised; the others went on."""
-
-    job: Job
-    error: str
-
-
-@dataclass(frozen=True)
-class Skipped(Failed):
-    """A job whose data or extra is not there. It is tried again each time: what is missing may come."""
-
-
-def with_skipped(results: Mapping[Job, dict[str, Any]], skipped: Sequence[Failed]) -> dict[Job, dict[str, Any]]:
-    """What tables are made of, so that they name what was skipped, where they know of methods that are left out."""
-    named = {one.job: one.error for one in skipped if one.job.kind in NAMED}
-    return {**{job: {"seed": job.inputs.get("seed"), "skipped": why} for job, why in named.items()}, **results}
-
-
-Outcome = dict[str, Any] | Failed
-NAMED = ("network", "measure", "time", "explain")
+Work = Callable[[Job, Path], JobResult]  # a job and the folder of trained networks → its result
+JobOutcome = JobResult | Failed
 TRIES = 2  # of a job alone, whose process is killed each time
 
 
 @dataclass(frozen=True)
-class Ran:
-    """What came of a job, how long it took, and the threads of the process it ran in."""
+class FinishedJob:
+    """What came of a job.
 
-    outcome: Outcome
+    Attributes:
+        outcome: Its result, or why it has none.
+        seconds: How long it took.
+        threads: Torch's threads in the process it ran in.
+    """
+
+    outcome: JobOutcome
     seconds: float = 0.0
     threads: int = 1
 
@@ -56,14 +41,28 @@ class Ran:
 def run_jobs(
     jobs: Sequence[Job], store: Store, work: Work, *, workers: int = 1, progress: bool = True
 ) -> tuple[tuple[Failed, ...], tuple[Skipped, ...]]:
-    """Run what is not done yet: networks before what needs them, and what takes times at last, one by one. What
-    failed, and what was skipped, has no result."""
+    """Run the jobs that have no result yet: networks first, since others need them; times last, one by one.
+
+    Args:
+        jobs: The jobs; some may be done already.
+        store: Where results are kept.
+        work: What does a job.
+        workers: Processes at a time; what is timed runs alone.
+        progress: Whether a progress bar is shown.
+
+    Returns:
+        The jobs that failed and those that were skipped; neither have a result.
+
+    Raises:
+        RCExplainerError: A result could not be written.
+    """
     unique = list(dict.fromkeys(jobs))
     failed: list[Failed] = []
     skipped: list[Skipped] = []
     with tqdm(total=len(unique), desc="jobs", unit="job", disable=not progress) as bar:
-        todo = [job for job in unique if store.get(job) is None]
-        bar.update(len(unique) - len(todo))
+        done = store.records(unique)
+        todo = [job for job in unique if job not in done]
+        bar.update(len(done))
         for stage, at_once in _stages(todo, workers):
             for job, ran in _results(stage, store, work, at_once):
                 if isinstance(ran.outcome, Skipped):
@@ -78,7 +77,7 @@ def run_jobs(
 
 
 def _stages(jobs: Sequence[Job], workers: int) -> list[tuple[list[Job], int]]:
-    """Jobs that may run at the same time, and how many at a time. Beside other jobs a clock would measure these too."""
+    """Jobs that may run at the same time, and how many at a time. What is timed has no other job beside it."""
     kinds: tuple[Callable[[str], bool], ...] = (
         lambda kind: kind == "network",
         lambda kind: kind not in ("network", "time"),
@@ -88,7 +87,7 @@ def _stages(jobs: Sequence[Job], workers: int) -> list[tuple[list[Job], int]]:
     return list(zip(stages, (workers, workers, 1), strict=True))
 
 
-def _results(jobs: Sequence[Job], store: Store, work: Work, workers: int) -> Iterator[tuple[Job, Ran]]:
+def _results(jobs: Sequence[Job], store: Store, work: Work, workers: int) -> Iterator[tuple[Job, FinishedJob]]:
     """Jobs and what came of them, as they are done."""
     if workers == 1 or len(jobs) < 2:
         for job in jobs:
@@ -96,9 +95,9 @@ def _results(jobs: Sequence[Job], store: Store, work: Work, workers: int) -> Ite
         return
     # One thread each: small networks gain nothing from more, and processes would wait for each other.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    # A killed process takes its whole pool down, and nobody knows which job it ran. Jobs begin in order, so it was one
-    # of the first that were lost: these are run alone, the others, which may not even have begun, together again. A job
-    # is given up only after it was killed alone: the order in which processes die makes no difference.
+    # A killed process takes its whole pool down, and nobody knows which job it ran. Jobs start in order, so it was one
+    # of the first that were lost: these are run alone, the others, which may not even have started, together again. A
+    # job is given up only after it was killed alone: the order in which processes die makes no difference.
     left = list(jobs)
     while left:
         lost: list[Job] = []
@@ -109,21 +108,21 @@ def _results(jobs: Sequence[Job], store: Store, work: Work, workers: int) -> Ite
         left = lost[workers:]
 
 
-def _alone(job: Job, store: Store, work: Work) -> Iterator[tuple[Job, Ran]]:
+def _alone(job: Job, store: Store, work: Work) -> Iterator[tuple[Job, FinishedJob]]:
     """One job in a process of its own, started again a few times if it is killed."""
     for _ in range(TRIES):
         killed: list[Job] = []
         yield from _pooled([job], store, work, 1, killed)
         if not killed:
             return
-    yield (
-        job,
-        Ran(Failed(job, f"its process was killed {TRIES} times, with no other job beside it: too little memory?")),
-    )
+    error = f"its process was killed {TRIES} times, with no other job beside it: too little memory?"
+    yield job, FinishedJob(Failed(job, error))
 
 
-def _pooled(jobs: Sequence[Job], store: Store, work: Work, workers: int, lost: list[Job]) -> Iterator[tuple[Job, Ran]]:
-    """What is done in one pool of processes; what went down with it is added to `lost`."""
+def _pooled(
+    jobs: Sequence[Job], store: Store, work: Work, workers: int, lost: list[Job]
+) -> Iterator[tuple[Job, FinishedJob]]:
+    """Jobs and their outcomes from one pool of processes; those that went down with it are added to `lost`."""
     if not jobs:
         return
     pool = ProcessPoolExecutor(min(workers, len(jobs)), mp_context=_context())
@@ -141,21 +140,21 @@ def _pooled(jobs: Sequence[Job], store: Store, work: Work, workers: int, lost: l
 
 
 def _context() -> BaseContext:
-    """How processes start: where the system can, as copies of one that has imported torch, which takes seconds."""
+    """How processes start: where possible as copies of one that has imported torch, which takes seconds."""
     if "forkserver" not in get_all_start_methods():
         return get_context("spawn")
     context = get_context("forkserver")
-    context.set_forkserver_preload(["torch_geometric", "rcexplainer.explainer"])
+    context.set_forkserver_preload(["rcexplainer.paper.job_work"])  # all that a job needs, torch among it
     return context
 
 
-def _timed(work: Work, job: Job, networks: Path) -> Ran:
+def _timed(work: Work, job: Job, networks: Path) -> FinishedJob:
     started = time.perf_counter()
     outcome = _tried(work, job, networks)
-    return Ran(outcome, time.perf_counter() - started, get_num_threads())
+    return FinishedJob(outcome, time.perf_counter() - started, get_num_threads())
 
 
-def _tried(work: Work, job: Job, networks: Path) -> Outcome:
+def _tried(work: Work, job: Job, networks: Path) -> JobOutcome:
     try:
         return work(job, networks)
     except (MissingDataError, ImportError) as error:

@@ -1,50 +1,43 @@
-"""A folder that knows what is done: every job's result is one JSON file, named by what the job depends on.
+"""A folder of results that knows what is done.
 
-    job = (kind, inputs)      digest = hash of both      file = runs/<kind>/<label>-<digest>.json
+    profile.json                        the profile the folder is of: its pages and figures are of that one alone
+    runs/<kind>/<label>-<digest>.json   a job that has just run: one file each, whole or not there
+    runs/<entry>.jsonl.gz               the jobs of finished entries (`packs`)
+    networks/                           trained networks
 
 A changed input is another digest, so that it is run again, and only it. A file that is cut in half, or of another job,
-counts as not there. Files are written whole or not at all: a full disk loses what is being written, nothing else.
-
-A folder is of one profile, which `profile.json` names: its page, figures and report are of that profile alone.
+counts as not there. A full disk loses what is being written, nothing else.
 """
 
-import hashlib
 import json
 import os
-import platform
-import subprocess
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from glob import escape
 from pathlib import Path
-from typing import Any
 
-from rcexplainer.benchmark.accuracy import versions
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.paper.job import Job, JobResult
+from rcexplainer.paper.lock import try_lock
+from rcexplainer.paper.origin import origin
+from rcexplainer.paper.packs import SUFFIX, Archive, pack, read_archive, signature_of
+from rcexplainer.paper.record import Record, newest
 from rcexplainer.saving.documents import write_document
 
-PROFILE = "profile.json"
-
-
-@dataclass(frozen=True)
-class Job:
-    """One piece of work: a kind, and inputs that JSON can hold."""
-
-    kind: str
-    inputs: dict[str, Any]
-    label: str  # for people: part of the file's name
-
-    @property
-    def digest(self) -> str:
-        text = json.dumps([self.kind, self.inputs], sort_keys=True)  # raises on what has no text of its own
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
+PROFILE_FILE = "profile.json"
 
 
 class Store:
     """Results in `folder/runs`, trained networks in `folder/networks`."""
 
     def __init__(self, folder: Path) -> None:
+        """Open a folder, or make it.
+
+        Args:
+            folder: Its path.
+
+        Raises:
+            RCExplainerError: It is a file, cannot be made, or cannot be written.
+        """
         if folder.exists() and not folder.is_dir():
             raise RCExplainerError(f"{folder} is a file: name a folder")
         try:
@@ -54,78 +47,144 @@ class Store:
         if not os.access(folder, os.W_OK):
             raise RCExplainerError(f"the folder {folder} cannot be written, it is read-only: name another, or a copy")
         self.folder = folder
+        self._archive: Archive | None = None
 
     @property
     def networks(self) -> Path:
+        """The folder of trained networks."""
         return self.folder / "networks"
+
+    @property
+    def runs(self) -> Path:
+        """The folder of results."""
+        return self.folder / "runs"
 
     @property
     def profile(self) -> str | None:
         """The profile that the folder is of; None before the first run."""
         try:
-            return str(json.loads((self.folder / PROFILE).read_text(encoding="utf-8"))["profile"])
+            return str(json.loads((self.folder / PROFILE_FILE).read_text(encoding="utf-8"))["profile"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
     def claim(self, profile: str) -> None:
-        """From now on the folder is of this profile."""
+        """Make the folder one of this profile.
+
+        Args:
+            profile: The profile's name.
+
+        Raises:
+            RCExplainerError: It is of another profile already.
+        """
         own = self.profile
         if own is None:
-            write_document(self.folder / PROFILE, {"profile": profile})
+            write_document(self.folder / PROFILE_FILE, {"profile": profile})
         elif own != profile:
             raise RCExplainerError(f"{self.folder} holds profile {own}: name another --out for profile {profile}")
 
+    @property
+    def archive(self) -> Archive:
+        """The compact files, read again when one has changed."""
+        if self._archive is None or self._archive.signature != signature_of(self.runs):
+            self._archive = read_archive(self.runs)
+        return self._archive
+
     def path(self, job: Job) -> Path:
-        return self.folder / "runs" / job.kind / f"{job.label}-{job.digest}.json"
+        """The file that is the job's own."""
+        return self.runs / job.kind / f"{job.label}-{job.digest}.json"
 
-    def get(self, job: Job) -> dict[str, Any] | None:
-        """The result of the job, if it has one."""
-        try:
-            document = json.loads(self.path(job).read_text(encoding="utf-8"))
-            return document["result"] if document["digest"] == job.digest else None
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
+    def records(self, jobs: Iterable[Job]) -> dict[Job, Record]:
+        """What is kept of exactly these jobs.
 
-    def put(self, job: Job, result: dict[str, Any], seconds: float, **how: int) -> None:
-        """`how` it ran: jobs at a time, threads."""
-        document = {
-            "kind": job.kind,
-            "inputs": job.inputs,
-            "digest": job.digest,
-            "seconds": round(seconds, 2),
-            "result": result,
-            "about": {**about(), **how},
-        }
+        Args:
+            jobs: Any jobs.
+
+        Returns:
+            Job → its record, of those that have one.
+        """
+        # Files first: what another process packs meanwhile is then in a compact file, and is not missed.
+        asked = list(dict.fromkeys(jobs))
+        own = {job: record for job in asked if (record := _read(self.path(job), job)) is not None}
+        packed = self.archive.by_digest
+        kept = {job: own.get(job) or packed.get(job.digest) for job in asked}
+        return {job: record for job, record in kept.items() if record is not None}
+
+    def earlier(self, jobs: Iterable[Job]) -> dict[Job, Record]:
+        """What was answered to the same requests before they were carried out as they are now.
+
+        Args:
+            jobs: Jobs without a record of their own.
+
+        Returns:
+            Job → the latest record that answers one of its requests.
+        """
+        found: dict[Job, Record] = {}
+        for job in jobs:
+            files = (self.runs / job.kind).glob(f"{escape(job.label)}-*.json")
+            loose = [one for path in sorted(files) if (one := _read(path)) is not None]
+            packed = [one for request in job.requests for one in self.archive.by_request.get(request, ())]
+            latest = newest([*packed, *(one for one in loose if one.request in job.requests)])
+            if latest is not None:
+                found[job] = latest
+        return found
+
+    def get(self, job: Job) -> JobResult | None:
+        """The result of exactly this job, if it has one."""
+        record = self.records([job]).get(job)
+        return None if record is None else record.result
+
+    def put(self, job: Job, result: JobResult, seconds: float, **how: int) -> None:
+        """Keep a result.
+
+        Args:
+            job: The job.
+            result: What it returned.
+            seconds: How long it took.
+            **how: How it ran: jobs at a time, threads.
+
+        Raises:
+            RCExplainerError: It could not be written.
+        """
+        about = {**origin(), **how}
+        record = Record(job.kind, job.label, job.inputs, job.digest, round(seconds, 2), result, about)
         try:
-            write_document(self.path(job), document)
+            write_document(self.path(job), record.to_document())
         except OSError as error:
             raise RCExplainerError(
                 f"the result of {job.label} could not be written ({error.strerror}); everything finished before is in "
                 f"{self.folder}: make room and start again, it goes on from there"
             ) from error
 
+    def pack(self, entries: Mapping[str, Iterable[Job]]) -> list[Path]:
+        """Move the results of finished entries into their compact files.
 
-def about() -> dict[str, Any]:
-    """Where a number comes from: versions, machine, commit."""
-    return {
-        "versions": versions(),
-        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-        "commit": _commit(),
-    }
+        Args:
+            entries: Name of an entry → its jobs; an unfinished entry is left for later.
+
+        Returns:
+            The compact files that have taken results in; none where another process is packing.
+        """
+        packed: list[Path] = []
+        with try_lock(self.folder / PROFILE_FILE) as ours:
+            for name, listed in entries.items() if ours else ():
+                jobs = list(listed)
+                records = self.records(jobs)
+                if len(records) < len(jobs):
+                    continue
+                files = {path: records[job] for job in jobs if (path := self.path(job)).exists()}
+                done = {request: job.digest for job in jobs for request in job.requests}
+                if pack(self.runs / f"{name}{SUFFIX}", files, done) and files:
+                    packed.append(self.runs / f"{name}{SUFFIX}")
+        return packed
 
 
-def _commit(source: Path = Path(__file__).parents[2]) -> str | None:
-    """The commit of the source, `+changes` if it was edited since; what $RCEXPLAINER_COMMIT says if it is a copy."""
+def _read(path: Path, job: Job | None = None) -> Record | None:
+    """The record in a job's own file; None if there is none, half of one, or that of another job."""
     try:
-        _git(source, "ls-files", "--error-unmatch", "__init__.py")  # not merely installed somewhere within a checkout
-        commit = _git(source, "rev-parse", "--short", "HEAD")
-        edited = _git(source, "status", "--porcelain", "--untracked-files=no", ".")
-    except (OSError, subprocess.SubprocessError):
-        return os.environ.get("RCEXPLAINER_COMMIT")
-    return f"{commit}+changes" if edited else commit
-
-
-def _git(folder: Path, *words: str) -> str:
-    return subprocess.run(
-        ["git", *words], cwd=folder, capture_output=True, text=True, timeout=5, check=True
-    ).stdout.strip()
+        document = json.loads(path.read_text(encoding="utf-8"))
+        digest = str(document["digest"])
+        if job is not None and digest != job.digest:
+            return None
+        return Record.from_document(document, path.name.removesuffix(f"-{digest}.json"))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

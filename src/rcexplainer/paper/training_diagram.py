@@ -1,16 +1,14 @@
-"""The paper's training diagram (appendix A), drawn from a real run instead of by hand.
+"""The paper's training diagram (appendix A), made from a real run instead of by hand.
 
-    plane     x ↦ V (x − x̄),  V [2, d] the two directions in which most of the boundaries' normals w lie
-    boundary  wᵀx + b = 0 meets the plane in the line (V w)ᵀ u + (wᵀx̄ + b) = 0
-    kept      φ_gc(G weighed by M): is to stay in the region of G
-    left      φ_gc(G weighed by 1 − M): is to leave it
+    kept   φ_gc(G weighted by M): should stay in the region of G
+    left   φ_gc(G weighted by 1 − M): should leave it
 
-The mask network is trained by the losses of the paper (Eq. 7) with the loop that `fit` uses, and looked at after every
-epoch: where held-out graphs are with what it keeps, and without.
+The mask network is trained with the losses of the paper (Eq. 7) by the loop that `fit` uses. After every epoch,
+held-out graphs are embedded with the edges that it keeps, and with the remainder.
 
-`three-motifs` is taken since three classes and a linear head have three boundaries whose normals lie in one plane: on
-which side of a boundary a graph is, is seen there exactly. Of other heads it is not, so that inside and outside are
-always decided in the whole space. With two classes there is one boundary, and nothing to be seen beside it.
+`three-motifs` was chosen because three classes and a linear head have three boundaries whose normals lie in one plane
+(`boundary_plane`): the drawing shows exactly on which side of a boundary a graph is. For other heads it does not, so
+that inside and outside are always decided in the whole space. Two classes have one boundary, and little to look at.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,9 +19,7 @@ import torch
 from torch import Tensor
 
 from rcexplainer.benchmark.case import Case
-from rcexplainer.benchmark.results import short
 from rcexplainer.config import RCConfig
-from rcexplainer.core.boundaries import LinearBoundaries
 from rcexplainer.core.mask_net import EdgeMaskNet
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.training import Epoch
@@ -33,74 +29,57 @@ from rcexplainer.fit.objective import make_objective
 from rcexplainer.fit.step import TrainingSet
 from rcexplainer.fit.teacher import teach
 from rcexplainer.fit.train import find_boundaries, find_regions, new_training
-from rcexplainer.paper.figures import Drawn
-from rcexplainer.paper.tables import Cell, Column, Found, Settings, Table
+from rcexplainer.paper.boundary_plane import Plane
+from rcexplainer.paper.job import JobResult
 from rcexplainer.saving.checkpoint import FitFile
-from rcexplainer.viz.plane import training_page
 
 POINTS = 150  # training graphs of each class that are drawn
-DIGITS = 4
-FLAT = 1e-4  # a direction that is so much shorter than the longest is none
+KEPT_DIGITS = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Plane:
-    """The plane through the mean of some embeddings in which most of the boundaries' normals lie."""
+class Snapshot:
+    """All held-out graphs after some epochs.
 
-    mean: Tensor  # [d]
-    axes: Tensor  # [2, d], orthonormal
-    normals: float  # share of the normals (their squares) that lies in it; 1: every boundary is a line
-    spread: float  # share of the embeddings' variance
+    Attributes:
+        epoch: How many epochs; 0: before the first.
+        mask: [units] their masks.
+        kept: [n, d] their embeddings with the edges that the masks keep.
+        left: [n, d] their embeddings with the remainder.
+    """
 
-    @classmethod
-    def of(cls, x: Tensor, boundaries: LinearBoundaries) -> "Plane":
-        mean = x.mean(0)
-        centred, normals = x - mean, torch.nn.functional.normalize(boundaries.weight, dim=1)
-        axes = _directions(normals)[:2]
-        # One boundary has one normal; the other axis is where the embeddings spread most beside it.
-        axes = torch.cat([axes, _directions(centred - centred @ axes.T @ axes)])[:2]
-        axes = _directions(centred @ axes.T) @ axes  # turned: most of the spread goes across
-        axes = axes * torch.where(axes.sum(1) < 0, -1.0, 1.0)[:, None]  # an axis could point either way
-        return cls(mean, axes, _within(normals, axes), _within(centred, axes))
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """[n, d] → [n, 2]."""
-        return (x - self.mean) @ self.axes.T
-
-    def lines(self, boundaries: LinearBoundaries) -> Tensor:
-        """[m, 3]: (a, b, c) of a u + b v + c = 0 for every boundary, a u + b v + c > 0 where it is positive."""
-        return torch.cat([boundaries.weight @ self.axes.T, boundaries(self.mean[None]).T], 1)
+    epoch: int
+    mask: Tensor
+    kept: Tensor
+    left: Tensor
 
 
-def _directions(rows: Tensor) -> Tensor:
-    """[r, d] the orthonormal directions that rows [n, d] have, the largest first."""
-    _, lengths, directions = torch.linalg.svd(rows, full_matrices=False)
-    return directions[lengths > FLAT * lengths[0]]
+def snapshot(net: EdgeMaskNet, held: TrainingSet, epoch: int) -> Snapshot:
+    """The held-out graphs as a mask network sees them now.
 
+    Args:
+        net: The mask network.
+        held: The held-out graphs.
+        epoch: How many epochs it was trained.
 
-def _within(rows: Tensor, axes: Tensor) -> float:
-    """The share of the squares of rows [n, d] that lies along the axes."""
-    return float(((rows @ axes.T) ** 2).sum() / (rows**2).sum().clamp_min(torch.finfo(rows.dtype).tiny))
-
-
-@dataclass(frozen=True, eq=False)
-class Look:
-    """The network after some epochs, on all held-out graphs: their masks, and where they are with and without them."""
-
-    epoch: int  # 0: before the first
-    mask: Tensor  # [units]
-    kept: Tensor  # [n, d]
-    left: Tensor  # [n, d]
-
-
-def look(net: EdgeMaskNet, held: TrainingSet, epoch: int) -> Look:
+    Returns:
+        Their masks and embeddings.
+    """
     mask = held.logits(net)[0].sigmoid()
-    return Look(epoch, mask, weighed(held.data, mask), weighed(held.data, 1 - mask))
+    return Snapshot(epoch, mask, weighed(held.data, mask), weighed(held.data, 1 - mask))
 
 
 @torch.no_grad()
 def weighed(known: InstanceSet, mask: Tensor) -> Tensor:
-    """[n, d] the embeddings of the instances with a weight for every unit [units]."""
+    """Embed instances with a weight for every unit.
+
+    Args:
+        known: The instances.
+        mask: [units] the weights.
+
+    Returns:
+        [n, d] embeddings.
+    """
     instances, parts = known.instances, []
     for ids in instances.chunks(instances.everything):
         batch, units = instances[ids]
@@ -112,25 +91,57 @@ def weighed(known: InstanceSet, mask: Tensor) -> Tensor:
 
 def watched(
     training: TrainingSet, held: TrainingSet, watch: TrainingSet, generator: torch.Generator, seed: int
-) -> Iterator[tuple[Look, Epoch | None]]:
-    """Train a network as `fit` does, and look at it before, and after every epoch."""
+) -> Iterator[tuple[Snapshot, Epoch | None]]:
+    """Train a mask network as `fit` does, and watch it.
+
+    Args:
+        training: What it is trained on.
+        held: Its validation instances.
+        watch: What snapshots are taken of.
+        generator: Draws batches.
+        seed: Draws weights.
+
+    Yields:
+        A snapshot before the first epoch and after every epoch, with what the epoch reports.
+    """
     objective = make_objective(training.config)
-    run = new_training(training, held, objective, generator, seed, keep_last=True)  # all epochs are looked at
+    run = new_training(training, held, objective, generator, seed, keep_last=True)  # every epoch is shown
     run.net.eval()
-    yield look(run.net, watch, 0), None
+    yield snapshot(run.net, watch, 0), None
     for epoch in run:
-        yield look(run.net, watch, epoch.number + 1), epoch
+        yield snapshot(run.net, watch, epoch.number + 1), epoch
 
 
 def taught(known: InstanceSet, regions: Regions, config: RCConfig) -> TrainingSet:
-    """As `fit` teaches them; the paper's losses need no search."""
+    """What `fit` trains on; the paper's losses need no search.
+
+    Args:
+        known: The instances.
+        regions: Their decision regions.
+        config: The settings.
+
+    Returns:
+        The instances with what they teach.
+    """
     return TrainingSet.of(known, teach(known, regions, config, FitFile(None, {}), "search"), regions, config)
 
 
-def training_run(case: Case, config: RCConfig, shown: Sequence[int]) -> dict[str, Any]:
-    """Train as `fit` does; keep the masks at the epochs `shown` (0: before the first) and at the end."""
+def training_run(case: Case, config: RCConfig, shown: Sequence[int]) -> JobResult:
+    """Train as `fit` does, and keep what is drawn.
+
+    Args:
+        case: A network on a set of graphs.
+        config: RCExplainer's settings.
+        shown: Epochs whose masks are kept (0: before the first); those of the last always are.
+
+    Returns:
+        JSON values: the plane, points and regions in it, numbers of every epoch, an example of every class.
+
+    Raises:
+        RCExplainerError: It is no set of graphs, or no held-out graph is correctly predicted.
+    """
     if case.within:
-        raise RCExplainerError(f"the training diagram is of a graph set: {case.data.name} is a {case.data.task} set")
+        raise RCExplainerError(f"the training diagram needs a graph set: {case.data.name} is a {case.data.task} set")
     split, seed = case.split, case.seed
     with split.scope:
         seen, held, tested = (InstanceSet.of(split, case.data.subset(part)) for part in ("train", "val", "test"))
@@ -138,10 +149,12 @@ def training_run(case: Case, config: RCConfig, shown: Sequence[int]) -> dict[str
         generator = torch.Generator().manual_seed(seed)
         limit = torch.randperm(len(seen), generator=generator)[: config.teacher_limit].sort().values
         training, validation, watch = (taught(part, regions, config) for part in (seen.some(limit), held, tested))
-        looks, epochs = zip(*watched(training, validation, watch, generator, seed), strict=True)
+        snapshots, epochs = zip(*watched(training, validation, watch, generator, seed), strict=True)
     examples = _first_of_each(tested)
     if not examples:
-        raise RCExplainerError(f"none of {len(tested)} held-out graphs is rightly predicted: train the network longer")
+        raise RCExplainerError(
+            f"none of {len(tested)} held-out graphs is correctly predicted: train the network longer"
+        )
     plane = Plane.of(seen.embedding, regions.boundaries)
     return {
         "classes": list(case.data.class_names),
@@ -160,13 +173,13 @@ def training_run(case: Case, config: RCConfig, shown: Sequence[int]) -> dict[str
             }
             for one in regions.regions
         ],
-        "epochs": [_epoch_row(one, watch) | _terms(epoch) for one, epoch in zip(looks, epochs, strict=True)],
-        "examples": [_example(place, looks, watch, plane, {*shown, len(looks) - 1}) for place in examples],
+        "epochs": [_epoch_row(one, watch) | _terms(epoch) for one, epoch in zip(snapshots, epochs, strict=True)],
+        "examples": [_example(place, snapshots, watch, plane, {*shown, len(snapshots) - 1}) for place in examples],
     }
 
 
 def _first_of_each(known: InstanceSet) -> list[int]:
-    """The first graph of every class that is rightly predicted: nobody has chosen it."""
+    """The first correctly predicted graph of every class: none is hand-picked."""
     first: dict[int, int] = {}
     for place, (graph, label) in enumerate(zip(known.instances.graphs, known.label.tolist(), strict=True)):
         if int(graph.y) == label:
@@ -180,8 +193,8 @@ def _points(plane: Plane, seen: Predictions) -> dict[str, Any]:
     return {"place": [_rounded(one) for one in plane(seen.embedding[places])], "class": seen.label[places].tolist()}
 
 
-def _epoch_row(one: Look, held: TrainingSet) -> dict[str, Any]:
-    """Of all held-out graphs: the shares on the right sides, the mean sum of a mask, the share that is undecided."""
+def _epoch_row(one: Snapshot, held: TrainingSet) -> dict[str, Any]:
+    """Shares of the held-out graphs on the right sides, mean sum of a mask, share of undecided edges."""
     return {
         "epoch": one.epoch,
         "kept_inside": float(held.regions.contains(one.kept, held.region).float().mean()),
@@ -195,8 +208,10 @@ def _terms(epoch: Epoch | None) -> dict[str, Any]:
     return {"terms": None, "val": None} if epoch is None else {"terms": epoch.terms, "val": epoch.val}
 
 
-def _example(place: int, looks: Sequence[Look], held: TrainingSet, plane: Plane, shown: set[int]) -> dict[str, Any]:
-    """One graph with its way through the plane, and its masks at some of the epochs."""
+def _example(
+    place: int, snapshots: Sequence[Snapshot], held: TrainingSet, plane: Plane, shown: set[int]
+) -> dict[str, Any]:
+    """One graph with its path through the plane, and its masks at some of the epochs."""
     graph, units = held.data.instances.graphs[place], held.data.instances.units
     batch, own = held.data.instances[torch.tensor([place])]
     rows = slice(int(units.ptr[place]), int(units.ptr[place + 1]))
@@ -215,72 +230,11 @@ def _example(place: int, looks: Sequence[Look], held: TrainingSet, plane: Plane,
         "edges": own.pair.t().tolist(),
         "motif": kind.tolist(),
         "whole": where(held.data.embedding),
-        "kept": [where(one.kept) for one in looks],
-        "left": [where(one.left) for one in looks],
-        "masks": [{"epoch": one.epoch, "mask": _rounded(one.mask[rows])} for one in looks if one.epoch in shown],
+        "kept": [where(one.kept) for one in snapshots],
+        "left": [where(one.left) for one in snapshots],
+        "masks": [{"epoch": one.epoch, "mask": _rounded(one.mask[rows])} for one in snapshots if one.epoch in shown],
     }
 
 
 def _rounded(values: Tensor) -> list[float]:
-    return [round(value, DIGITS) for value in values.tolist()]
-
-
-def training_table(settings: Settings, found: Found) -> list[Table]:
-    return [
-        Table(
-            f"{tags['dataset']}, network {tags['model']} (accuracy {result['accuracy']:.3f}), trained on "
-            f"{result['graphs']['training']} graphs; of {result['graphs']['held out']} held-out graphs: the share that "
-            "stays in its region with what the mask keeps, and the share that leaves it with the remainder; the mean "
-            "sum of a mask, and the share of its edges between .1 and .9; the terms of the loss on training graphs",
-            (*COLUMNS, *(Column(name) for name in _names(result))),
-            tuple(_row(row, _names(result)) for row in result["epochs"] if row["epoch"] in _shown(settings, result)),
-        )
-        for tags, result in found
-        if not tags.get("network")
-    ]
-
-
-COLUMNS = (
-    Column("epochs"),
-    Column("kept inside", "higher"),
-    Column("remainder outside", "higher"),
-    Column("edges kept"),
-    Column("undecided"),
-)
-
-
-def _names(result: dict[str, Any]) -> list[str]:
-    """The terms of the loss; before the first epoch there is none."""
-    return list(result["epochs"][-1]["terms"] or ())
-
-
-def _shown(settings: Settings, result: dict[str, Any]) -> set[int]:
-    return {*settings["shown"], len(result["epochs"]) - 1}
-
-
-def _row(row: dict[str, Any], names: Sequence[str]) -> tuple[Cell, ...]:
-    shares = (Cell(short(row[name]), row[name]) for name in ("kept_inside", "left_outside"))
-    size, undecided = Cell(f"{row['size']:.1f}", row["size"]), Cell(short(row["undecided"]), row["undecided"])
-    terms = ((row["terms"] or {}).get(name) for name in names)
-    return (
-        Cell(str(row["epoch"])),
-        *shares,
-        size,
-        undecided,
-        *(Cell("") if value is None else Cell(f"{value:.3f}", value) for value in terms),
-    )
-
-
-def training_figure(settings: Settings, found: Found) -> list[Drawn]:
-    return [
-        Drawn("training", _caption(tags["dataset"], **result["plane"]), training_page(result))
-        for tags, result in found
-        if not tags.get("network")
-    ]
-
-
-def _caption(dataset: str, normals: float, spread: float) -> str:
-    return (
-        f"Training on {dataset}: the plane holds {normals:.0%} of the boundaries' normals and {spread:.0%} of the "
-        "embeddings' spread; every example is the first rightly predicted held-out graph of its class."
-    )
+    return [round(value, KEPT_DIGITS) for value in values.tolist()]

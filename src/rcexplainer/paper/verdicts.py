@@ -1,105 +1,132 @@
 """What the results must show, and whether they do: each claim with its aim, what was found, and where it fails.
 
-Aims stand in the entry's file of settings under `aims`. A claim is judged by means over the seeds, once all seeds of
-all methods it is about are there: before that, and where a method was left out, it is open.
+Aims are in the entry's file of settings under `aims`. A claim is about means over the seeds, and is decided once all
+seeds of all methods it is about are there.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from math import isnan
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rcexplainer.benchmark.results import OURS, column, mean
 from rcexplainer.metrics.fidelity import SPARSITIES
-from rcexplainer.paper.common import on_common
-from rcexplainer.paper.entries import Plan, Results, found_of
-from rcexplainer.paper.figures import duration
+from rcexplainer.paper.checks import (
+    ClaimCheck,
+    above,
+    auc_reader,
+    check,
+    digits,
+    mean_number,
+    methods_on,
+    undecided,
+    value_reader,
+)
 from rcexplainer.paper.motif_networks import using_motif
-from rcexplainer.paper.tables import Found, Result, Settings, number
+from rcexplainer.paper.plan import Plan, Results
+from rcexplainer.paper.record import as_of
+from rcexplainer.paper.result_groups import EntrySettings, SeedResults, TaggedResults
+from rcexplainer.paper.time_tables import duration
 
 Aims = dict[str, Any]
-Read = Callable[[Result], float]
-NAN = float("nan")
-WORDS = {True: "✓ reached", False: "✗ not reached", None: "– open"}
+VERDICT_WORDS = {True: "✓ reached", False: "✗ not reached", None: "– open"}
 
 
 @dataclass(frozen=True)
 class Verdict:
+    """A claim about an entry, and whether it holds.
+
+    Attributes:
+        entry: The entry's name.
+        claim: What is claimed.
+        aim: What would show it.
+        found: What was found.
+        reached: Whether it holds; None: it cannot be decided yet.
+        as_of: The earlier version whose results of the entry it was judged by; "" where all are this version's.
+    """
+
     entry: str
     claim: str
     aim: str
     found: str
-    reached: bool | None  # None: nothing can be said yet
+    reached: bool | None
+    as_of: str = ""
 
-
-@dataclass(frozen=True)
-class Check:
-    """One comparison of those that a claim is made of."""
-
-    holds: bool | None
-    says: str
+    @property
+    def finding(self) -> str:
+        """What was found, with the version where it is an earlier one's."""
+        return f"{self.found} (as of version {self.as_of})" if self.as_of and self.reached is not None else self.found
 
 
 def verdicts(planned: Plan, results: Results) -> list[Verdict]:
-    """The claims about an entry; an entry without aims has none."""
+    """The claims about an entry.
+
+    Args:
+        planned: The entry.
+        results: Job → its result.
+
+    Returns:
+        A verdict for each; none for an entry without aims.
+    """
     aims = planned.settings.get("aims")
     if not aims or planned.name not in JUDGES:
         return []
-    return JUDGES[planned.name](planned.settings, aims, found_of(planned, results))
+    found = planned.tagged(results)
+    version = as_of(result for _, result in found)
+    return [replace(one, as_of=version) for one in JUDGES[planned.name](planned.settings, aims, found)]
 
 
 def counts(judged: Sequence[Verdict]) -> tuple[int, int, int]:
-    """How many are reached, not reached, open."""
+    """How many claims are reached, not reached, open."""
     outcomes = [one.reached for one in judged]
     return outcomes.count(True), outcomes.count(False), outcomes.count(None)
 
 
-def _fidelity(settings: Settings, aims: Aims, found: Found) -> list[Verdict]:
+def _fidelity(settings: EntrySettings, aims: Aims, found: TaggedResults) -> list[Verdict]:
     def judged(dataset: str, rivals: Aims) -> Verdict:
         shares = rivals["sparsities"]
-        reads = {column(share): _read("fidelity", SPARSITIES.index(share)) for share in shares}
-        checks = _above(settings, _methods(found, dataset), rivals["methods"], reads)
+        reads = {column(share): value_reader("fidelity", SPARSITIES.index(share)) for share in shares}
+        checks = above(settings, methods_on(found, dataset), rivals["methods"], reads)
         aim = f"at every sparsity from {column(shares[0])} to {column(shares[-1])}"
         return _verdict("fidelity", f"{dataset}: fidelity above {rivals['named']}", aim, checks)
 
     return [judged(dataset, rivals) for rivals in aims["above"] for dataset in aims["datasets"]]
 
 
-def _robustness(settings: Settings, aims: Aims, found: Found) -> list[Verdict]:
+def _robustness(settings: EntrySettings, aims: Aims, found: TaggedResults) -> list[Verdict]:
     k = aims["k"]
     percents = [round(100 * level) for level in settings["noise"] if level > 0]
     rivals = [method for method in settings["methods"] if method != OURS]
 
     def high(dataset: str, levels: dict[str, float]) -> Verdict:
-        ours = _methods(found, dataset).get(OURS, [])
-        values = {percent: mean([_auc(int(percent), k)(one) for one in ours]) for percent in levels}
-        checks = _open(settings, OURS, ours) or [
-            _check(values[percent], values[percent] >= least, f"{_said(values[percent], least)} at {percent} %")
+        ours = methods_on(found, dataset).get(OURS, [])
+        values = {percent: mean([auc_reader(int(percent), k)(one) for one in ours]) for percent in levels}
+        checks = undecided(settings, OURS, ours) or [
+            check(values[percent], values[percent] >= least, f"{digits(values[percent], least)} at {percent} %")
             for percent, least in levels.items()
         ]
         aim = ", ".join(f"≥ {column(least)} at {percent} %" for percent, least in levels.items())
         return _verdict("robustness", f"{dataset}: AUC under noise, k = {k}", aim, checks)
 
     def best(dataset: str) -> Verdict:
-        reads = {f"{percent} %": _auc(percent, k) for percent in percents}
-        checks = _above(settings, _methods(found, dataset), rivals, reads)
+        reads = {f"{percent} %": auc_reader(percent, k) for percent in percents}
+        checks = above(settings, methods_on(found, dataset), rivals, reads)
         claim = f"{dataset}: AUC under noise above every other method's, k = {k}"
         return _verdict("robustness", claim, "at every level of noise", checks)
 
     return [*(high(dataset, levels) for dataset, levels in aims["at_least"].items()), *map(best, aims["best"])]
 
 
-def _time(settings: Settings, aims: Aims, found: Found) -> list[Verdict]:
-    def compared(dataset: str, method: str, holds: Callable[[float], bool]) -> list[Check]:
-        """Their time over ours, one graph alone."""
-        methods = _methods(found, dataset)
-        ours, theirs = (_mean(methods.get(name, []), "seconds") for name in (OURS, method))
-        opened = [check for name in (OURS, method) for check in _open(settings, name, methods.get(name, []))]
+def _time(settings: EntrySettings, aims: Aims, found: TaggedResults) -> list[Verdict]:
+    def compared(dataset: str, method: str, holds: Callable[[float], bool]) -> list[ClaimCheck]:
+        """Their time over ours, for one graph alone."""
+        methods = methods_on(found, dataset)
+        ours, theirs = (mean_number(methods.get(name, []), "seconds") for name in (OURS, method))
+        opened = [check for name in (OURS, method) for check in undecided(settings, name, methods.get(name, []))]
         if opened:
             return opened
         ratio = theirs / ours
         text = f"{method} takes {f'{ratio:,.0f}' if ratio >= 10 else f'{ratio:.2f}'} × ours"
-        return [_check(ratio, holds(ratio), f"{text} ({duration(theirs)} against {duration(ours)})")]
+        return [check(ratio, holds(ratio), f"{text} ({duration(theirs)} against {duration(ours)})")]
 
     def fast(dataset: str, method: str, most: float) -> Verdict:
         checks = compared(dataset, method, lambda ratio: 1 / ratio <= most)
@@ -117,22 +144,24 @@ def _time(settings: Settings, aims: Aims, found: Found) -> list[Verdict]:
     ]
 
 
-def _nodes(settings: Settings, aims: Aims, found: Found) -> list[Verdict]:
+def _nodes(settings: EntrySettings, aims: Aims, found: TaggedResults) -> list[Verdict]:
     def motif(dataset: str, title: str, name: str, least: float) -> Verdict:
-        ours, used = (_methods(ones, dataset).get(OURS, []) for ones in (found, using_motif(settings, found)))
-        value = _mean(used, name)
+        ours, used = (methods_on(ones, dataset).get(OURS, []) for ones in (found, using_motif(settings, found)))
+        value = mean_number(used, name)
         without = "" if len(used) == len(ours) else f" ({len(used)} of {len(ours)} networks use the motif)"
-        checks = _open(settings, OURS, ours) or [
-            _check(value, value >= least, f"{_said(value, least)}{without}") if used else Check(None, f"–{without}")
+        checks = undecided(settings, OURS, ours) or [
+            check(value, value >= least, f"{digits(value, least)}{without}")
+            if used
+            else ClaimCheck(None, f"–{without}")
         ]
         return _verdict("nodes", f"{dataset}: {title} of the motif", f"≥ {column(least)}", checks)
 
     def counterfactuals(dataset: str) -> Verdict:
-        ours = _methods(found, dataset).get(OURS, [])
-        flipped, size = _mean(ours, "search_flipped"), _mean(ours, "search_size")
-        checks = _open(settings, OURS, ours) or [
-            _check(flipped, flipped >= aims["flipped"], f"{_said(flipped, aims['flipped'])} flipped"),
-            _check(size, size <= aims["edges"], f"{size:.1f} edges"),
+        ours = methods_on(found, dataset).get(OURS, [])
+        flipped, size = mean_number(ours, "search_flipped"), mean_number(ours, "search_size")
+        checks = undecided(settings, OURS, ours) or [
+            check(flipped, flipped >= aims["flipped"], f"{digits(flipped, aims['flipped'])} flipped"),
+            check(size, size <= aims["edges"], f"{size:.1f} edges"),
         ]
         aim = f"≥ {column(aims['flipped'])} flipped by its own search, median ≤ {aims['edges']} edges"
         return _verdict("nodes", f"{dataset}: counterfactuals", aim, checks)
@@ -148,11 +177,11 @@ def _nodes(settings: Settings, aims: Aims, found: Found) -> list[Verdict]:
     ]
 
 
-def _links(settings: Settings, aims: Aims, found: Found) -> list[Verdict]:
+def _links(settings: EntrySettings, aims: Aims, found: TaggedResults) -> list[Verdict]:
     def judged(dataset: str, claim: str, name: str, least: float) -> Verdict:
-        ours = _methods(found, dataset).get(OURS, [])
-        value = _mean(ours, name)
-        checks = _open(settings, OURS, ours) or [_check(value, value >= least, _said(value, least))]
+        ours = methods_on(found, dataset).get(OURS, [])
+        value = mean_number(ours, name)
+        checks = undecided(settings, OURS, ours) or [check(value, value >= least, digits(value, least))]
         return _verdict("links", f"{dataset}: {claim}", f"≥ {column(least)}", checks)
 
     return [
@@ -165,18 +194,18 @@ def _links(settings: Settings, aims: Aims, found: Found) -> list[Verdict]:
     ]
 
 
-def _case_study(settings: Settings, aims: Aims, found: Found) -> list[Verdict]:
+def _case_study(settings: EntrySettings, aims: Aims, found: TaggedResults) -> list[Verdict]:
     results = [result for _, result in found]
-    groups: dict[str, list[Result]] = {}
+    groups: dict[str, SeedResults] = {}
     for result in results:
         for pair in result["pairs"]:
             groups.setdefault(f"{pair['own']}, not {pair['other']}", []).append(pair)
 
     def judged(claim: str, aim: str, name: str, holds: Callable[[float], bool]) -> Verdict:
-        values = sorted((_mean(own, name), pair) for pair, own in groups.items())
-        low = [_check(value, holds(value), f"{_said(value)} ({pair})") for value, pair in values if not holds(value)]
-        fine = [Check(True, f"lowest {_said(value)} ({pair})") for value, pair in values[:1]]
-        return _verdict("case-study", claim, aim, _open(settings, "the case study", results) or low or fine)
+        values = sorted((mean_number(own, name), pair) for pair, own in groups.items())
+        low = [check(value, holds(value), f"{digits(value)} ({pair})") for value, pair in values if not holds(value)]
+        fine = [ClaimCheck(True, f"lowest {digits(value)} ({pair})") for value, pair in values[:1]]
+        return _verdict("case-study", claim, aim, undecided(settings, "the case study", results) or low or fine)
 
     least = aims["auc"]
     telling = "AUC of the motif that tells two classes apart"
@@ -187,7 +216,7 @@ def _case_study(settings: Settings, aims: Aims, found: Found) -> list[Verdict]:
     ]
 
 
-JUDGES: dict[str, Callable[[Settings, Aims, Found], list[Verdict]]] = {
+JUDGES: dict[str, Callable[[EntrySettings, Aims, TaggedResults], list[Verdict]]] = {
     "fidelity": _fidelity,
     "robustness": _robustness,
     "time": _time,
@@ -197,101 +226,9 @@ JUDGES: dict[str, Callable[[Settings, Aims, Found], list[Verdict]]] = {
 }
 
 
-def _verdict(entry: str, claim: str, aim: str, checks: Sequence[Check]) -> Verdict:
+def _verdict(entry: str, claim: str, aim: str, checks: Sequence[ClaimCheck]) -> Verdict:
     """Reached if all hold; what was found is where it fails, else what is missing, else everything."""
-    failed = [check for check in checks if check.holds is False]
-    missing = [check for check in checks if check.holds is None]
-    found = "; ".join(dict.fromkeys(check.says for check in failed or missing or checks))
+    failed = [one for one in checks if one.holds is False]
+    missing = [one for one in checks if one.holds is None]
+    found = "; ".join(dict.fromkeys(one.says for one in failed or missing or checks))
     return Verdict(entry, claim, aim, found, False if failed else None if missing else True)
-
-
-def _above(
-    settings: Settings, methods: dict[str, list[Result]], rivals: Sequence[str], reads: dict[str, Read]
-) -> list[Check]:
-    """Is ours above every rival at every place, on the instances that both were asked about? Where not, by how much;
-    else which rival comes closest."""
-    ours = methods.get(OURS, [])
-    checks = _open(settings, OURS, ours)
-    if checks:
-        return checks
-    gaps: list[tuple[float, str]] = []
-    for rival in rivals:
-        theirs = methods.get(rival, [])
-        opened = _open(settings, rival, theirs)
-        checks += opened
-        if opened:
-            continue
-        by_seed = {one["seed"]: one for one in theirs}
-        both = [on_common(one, by_seed[one["seed"]]) for one in ours if one["seed"] in by_seed]
-        pairs = {
-            at: (mean([read(own) for own, _ in both]), mean([read(other) for _, other in both]))
-            for at, read in reads.items()
-        }
-        below = [
-            f"{at} ({_said(own, other)} against {_said(other, own)})"
-            for at, (own, other) in pairs.items()
-            if own <= other
-        ]
-        unknown = [at for at, (own, other) in pairs.items() if isnan(own - other)]
-        if below:
-            checks.append(Check(False, f"not above {rival} at {', '.join(below)}"))
-        if unknown:
-            checks.append(Check(None, f"{rival} has no value at {', '.join(unknown)}"))
-        gaps += [
-            (own - other, f"closest: {rival} at {at} ({_said(own, other)} against {_said(other, own)})")
-            for at, (own, other) in pairs.items()
-            if own > other
-        ]
-    return checks or [Check(True, min(gaps)[1]) if gaps else Check(None, "nothing was compared")]
-
-
-def _open(settings: Settings, name: str, results: Sequence[Result]) -> list[Check]:
-    """Why nothing can be said yet, if so."""
-    skipped = [one["skipped"] for one in results if one.get("skipped")]
-    if not results:
-        return [Check(None, f"{name}: not run")]
-    if skipped:
-        return [Check(None, f"{name} is left out: {skipped[0]}")]
-    if len(results) < settings["seeds"]:
-        return [Check(None, f"{name}: {len(results)} of {settings['seeds']} seeds")]
-    return []
-
-
-def _check(value: float, holds: bool, says: str) -> Check:
-    return Check(None, "not measured") if isnan(value) else Check(holds, says)
-
-
-def _methods(found: Found, dataset: str) -> dict[str, list[Result]]:
-    methods: dict[str, list[Result]] = {}
-    for tags, result in found:
-        if tags["dataset"] == dataset and not tags.get("network"):
-            methods.setdefault(tags["variant"], []).append(result)
-    return methods
-
-
-def _read(*path: str | int) -> Read:
-    return lambda result: number(result, *path)
-
-
-def _auc(percent: int, k: int) -> Read:
-    """The AUC at this noise, wherever it is in the result."""
-
-    def read(result: Result) -> float:
-        robust = result.get("robust") or {"noise": (), "k": ()}
-        percents = [round(100 * level) for level in robust["noise"]]
-        if percent not in percents or k not in robust["k"]:
-            return NAN
-        return number(robust, "auc", percents.index(percent), robust["k"].index(k))
-
-    return read
-
-
-def _mean(results: Sequence[Result], name: str) -> float:
-    return mean([number(one, name) for one in results])
-
-
-def _said(value: float, beside: float = NAN) -> str:
-    """Three digits, or as many as tell it from what it is compared with: what is missed by little is seen to be."""
-    digits = next((few for few in (3, 4, 5) if f"{value:.{few}f}" != f"{beside:.{few}f}"), 3)
-    shown = f"{value:.{digits}f}"
-    return shown.replace("0.", ".", 1) if abs(value) < 1 else shown

@@ -1,1 +1,1 @@
-"""Files that are whole or not there, and from which nothing is unpickled."""
+"""Files of explainers, GNNs and fits in progress: written completely or not at all, and nothing is unpickled."""

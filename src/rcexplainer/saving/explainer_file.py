@@ -18,10 +18,11 @@ from rcexplainer.core.calibration import Calibration
 from rcexplainer.core.namespace import named, part
 from rcexplainer.core.regions import Regions
 from rcexplainer.errors import CheckpointError
+from rcexplainer.gnn.device import device_of
 from rcexplainer.gnn.forward import Forward
 from rcexplainer.gnn.split import SplitModel
 from rcexplainer.saving.files import read_tensors, write_tensors
-from rcexplainer.saving.fingerprint import describe, device_of, recognise
+from rcexplainer.saving.fingerprint import describe, recognise
 
 FORMAT = "rcexplainer-explainer"
 # Settings of 0.1 that are constants now, or follow from others, with the value that today's code has for them.
@@ -131,7 +132,7 @@ def config_of(saved: dict[str, Any]) -> RCConfig:
 
 
 def translated(saved: dict[str, Any]) -> dict[str, Any]:
-    """Settings of version 0.1 in the names of 0.2; one whose value 0.2 cannot express is left, to be refused by name."""
+    """Settings of version 0.1 in the names of 0.2; a value that 0.2 cannot express is left, to be refused by name."""
     new = {key: value for key, value in saved.items() if CONSTANTS.get(key, _MISSING) != value}
     new["temperature"] = (new["temperature"], new.pop("temperature_end"))
     if new.pop("keep") == "last":

@@ -1,4 +1,4 @@
-"""Files that are whole or not there, and from which nothing is unpickled: safetensors with JSON in the header."""
+"""Files that are written completely or not at all, and safetensors with JSON in the header: nothing is unpickled."""
 
 import os
 import tempfile
@@ -13,7 +13,19 @@ from rcexplainer.errors import CheckpointError
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: Mapping[str, str]) -> Path:
-    """Write tensors and texts to one file."""
+    """Write tensors and texts to one safetensors file.
+
+    Args:
+        path: The file; its folder is made if needed.
+        tensors: The tensors by name.
+        header: The texts by name; "format" names the format.
+
+    Returns:
+        The path.
+
+    Raises:
+        CheckpointError: The path is a folder.
+    """
     from safetensors.torch import save
 
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
@@ -21,12 +33,23 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: Mapping[str
 
 
 def read_tensors(path: Path, wanted: str) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """The tensors and texts of a file whose header says that its format is `wanted`."""
+    """Read a file written by `write_tensors`.
+
+    Args:
+        path: The file.
+        wanted: The format that its header must name.
+
+    Returns:
+        The tensors and the texts by name.
+
+    Raises:
+        CheckpointError: The file is missing, damaged, or of another format.
+    """
     with _opened(path) as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         header = file.metadata() or {}
     if header.get("format") != wanted:
-        raise CheckpointError(f"{path} is no {wanted} file: its format is {header.get('format')!r}")
+        raise CheckpointError(f"{path} is not a {wanted} file: its format is {header.get('format')!r}")
     return tensors, header
 
 
@@ -47,18 +70,30 @@ def _opened(path: Path) -> Iterator[Any]:
             yield file
     except SafetensorError as error:
         raise CheckpointError(
-            f"{path} cannot be read as safetensors ({error}): it is damaged or another file"
+            f"{path} cannot be read as safetensors ({error}): it is damaged or of another kind"
         ) from error
 
 
 def write_whole(path: Path, content: bytes) -> Path:
-    """Write a file so that no reader, and no crash, ever sees half of it: beside its place, and then moved there."""
+    """Write a file so that nobody ever sees half of it: under a temporary name beside its place, then moved there.
+
+    Args:
+        path: The file; its folder is made if needed.
+        content: Its bytes.
+
+    Returns:
+        The path.
+
+    Raises:
+        CheckpointError: The path is a folder.
+        OSError: The file cannot be written; an older one is left as it was.
+    """
     if path.is_dir():
         raise CheckpointError(f"{path} is a folder: name a file in it")
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        Path(temporary).chmod(0o666 & ~_umask())  # as any new file; temporary ones are for their owner alone
+        Path(temporary).chmod(0o666 & ~_umask())  # as for any new file; temporary ones are private
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
@@ -71,7 +106,7 @@ def write_whole(path: Path, content: bytes) -> Path:
 
 
 def _umask() -> int:
-    """What new files are not allowed. It can only be read by setting it."""
+    """The permissions that new files do not get. They can only be read by setting them."""
     mask = os.umask(0o022)
     os.umask(mask)
     return mask

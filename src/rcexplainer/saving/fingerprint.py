@@ -1,10 +1,10 @@
-"""Explainers are saved without their GNN, with what tells it from another.
+"""How an explainer's file recognises the GNN it was fitted for; the GNN itself is not saved.
 
-    fingerprint   shape and content of every parameter and buffer
-    probes        a few small graphs: on these the model is taken apart again
-    answers       what the model says of them: the same weights in another architecture are another GNN
+    fingerprint   shape and hash of every parameter and buffer
+    probes        a few small graphs, on which the model is split again
+    answers       the model's output for them: the same weights in another architecture are another GNN
 
-`describe` gives this as tensors and JSON, `recognise` compares it with a model and takes that apart.
+`describe` gives these as tensors and JSON; `recognise` compares them with a model and splits it.
 """
 
 import hashlib
@@ -19,28 +19,37 @@ from torch_geometric.data import Data
 from rcexplainer import __version__
 from rcexplainer.core.namespace import named, part
 from rcexplainer.errors import CheckpointError
+from rcexplainer.gnn.device import device_of
 from rcexplainer.gnn.forward import Forward
 from rcexplainer.gnn.split import SplitModel, split_model
 from rcexplainer.gnn.trial import SAME
 
-PROBES = 4
+SAVED_PROBES = 4
 
 
 def probe_graphs(instances: Sequence[Data]) -> tuple[Data, ...]:
-    """The smallest instances, those with edges first."""
-    small = sorted(instances, key=lambda graph: (not graph.num_edges, graph.num_nodes))[:PROBES]
+    """The few smallest instances, to be saved as probes; those with edges first."""
+    small = sorted(instances, key=lambda graph: (not graph.num_edges, graph.num_nodes))[:SAVED_PROBES]
     return tuple(probe_graph(graph) for graph in small)
 
 
 def probe_graph(graph: Data) -> Data:
-    """An instance as a graph like any other: without what makes it a computation graph of nodes."""
+    """An instance without the attributes that mark it as a computation graph."""
     return Data.from_dict(
         {key: value for key, value in graph.to_dict().items() if key not in ("root_index", "hop_code", "edge_fixed")}
     )
 
 
 def describe(split: SplitModel, probes: Sequence[Data]) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """What there is to know of a GNN: tensors, and what goes into the JSON beside them."""
+    """Describe a GNN so that it can be recognised.
+
+    Args:
+        split: The GNN.
+        probes: The probe graphs.
+
+    Returns:
+        Tensors, and values for the JSON header.
+    """
     tensors = {"answers": split.run(list(probes)).output}
     for number, graph in enumerate(probes):
         values = {key: value for key, value in graph.to_dict().items() if isinstance(value, Tensor)}
@@ -51,7 +60,7 @@ def describe(split: SplitModel, probes: Sequence[Data]) -> tuple[dict[str, Tenso
         "task": split.task,
         "head": split.head_name,
         "output": split.output,
-        "probes": [graph.num_nodes for graph in probes],  # which features alone may not tell
+        "probes": [graph.num_nodes for graph in probes],  # without features, edges do not show isolated nodes
         "model": type(split.model).__name__,
         "fingerprint": fingerprint(split.model),
     }
@@ -61,7 +70,22 @@ def describe(split: SplitModel, probes: Sequence[Data]) -> tuple[dict[str, Tenso
 def recognise(
     path: Path, model: nn.Module, forward: Forward | None, tensors: dict[str, Tensor], about: dict[str, Any]
 ) -> tuple[SplitModel, tuple[Data, ...]]:
-    """The model taken apart, and the probes, if it is the one that was described; else an error naming the file."""
+    """Check that a model is the one that was described, and split it.
+
+    Args:
+        path: The file, for messages.
+        model: The model.
+        forward: As it was given to `fit`: functions are not saved.
+        tensors: The tensors of the file.
+        about: The values of its JSON header.
+
+    Returns:
+        The split model and the probe graphs.
+
+    Raises:
+        CheckpointError: It is another model.
+        SplitError: The model cannot be split, for want of its `forward`, say.
+    """
     if not isinstance(model, nn.Module):
         raise CheckpointError(f"{path} needs the GNN it was fitted for, a torch.nn.Module, got {type(model).__name__}")
     _check_fingerprint(path, about["fingerprint"], fingerprint(model))
@@ -75,13 +99,8 @@ def recognise(
     return split, probes
 
 
-def device_of(model: nn.Module) -> torch.device:
-    """Where the model is; the CPU for one without parameters."""
-    return next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
-
-
 def fingerprint(model: nn.Module) -> dict[str, Any]:
-    """What tells one GNN from another: shape and content of every parameter and buffer."""
+    """Shape and hash of every parameter and buffer, by name."""
 
     def digest(tensor: Tensor) -> str:
         return hashlib.sha256(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes()).hexdigest()[:16]
@@ -106,6 +125,6 @@ def _check_answers(path: Path, name: str, saved: Tensor, given: Tensor, own: str
     worst = float((saved - given).abs().max() / size) if saved.shape == given.shape else float("inf")
     if not worst <= SAME:
         raise CheckpointError(
-            f"{path} was fitted for another GNN ({name}): this {own} has the same weights and answers differently on "
-            f"the graphs saved with it, by {worst:.2g} of what it says"
+            f"{path} was fitted for another GNN ({name}): this {own} has the same weights but gives other outputs for "
+            f"the graphs saved in the file (off by {worst:.2g} of the largest)"
         )

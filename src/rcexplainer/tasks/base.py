@@ -47,21 +47,21 @@ class Task(ABC):
 
     @abstractmethod
     def alone(self, asked: Sequence[Instance], instances: Instances) -> Evaluate:
-        """(positions [v], units removed) → log p [v, C] of instances where they really are, each in a run of its own."""
+        """(positions [v], units removed) → log p [v, C] of instances where they really are, each in its own run."""
 
+    @abstractmethod
     def whole_graph(self, split: SplitModel, graph: Data) -> WholeGraph | None:
         """What the model says of instances in their whole graph; None where instances are whole graphs."""
-        return None
 
+    @abstractmethod
     def beyond_field(
         self, asked: Sequence[Instance], instances: Instances, output: Tensor, whole: WholeGraph, hops: int
     ) -> dict[int, Exception]:
         """Errors, by position, for instances whose answer in their computation graph is not that of the whole graph."""
-        return {}
 
+    @abstractmethod
     def sample(self, graphs: list[Data], index: Index | None, limit: int, seed: int) -> Index | None:
         """An index of at most `limit` instances, drawn before any is made; graphs exist already, so all of them."""
-        return index
 
     def training_graphs(self, graphs: list[Data], index: Index | None, hops: int) -> list[Data]:
         """The graphs of the instances to learn from.

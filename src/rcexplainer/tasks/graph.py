@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from rcexplainer.core.search import Evaluate
@@ -9,7 +10,7 @@ from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.graph_checks import check_graph
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.split import SplitModel
-from rcexplainer.tasks.base import Check, Task
+from rcexplainer.tasks.base import Check, Task, WholeGraph
 from rcexplainer.tasks.computation_graph import Instance
 from rcexplainer.tasks.index import Index
 
@@ -39,6 +40,17 @@ class GraphTask(Task):
 
     def background(self, graphs: list[Data], index: Index | None, seed: int) -> list[Data]:
         return graphs
+
+    def sample(self, graphs: list[Data], index: Index | None, limit: int, seed: int) -> Index | None:
+        return index
+
+    def whole_graph(self, split: SplitModel, graph: Data) -> None:
+        return None
+
+    def beyond_field(
+        self, asked: Sequence[Instance], instances: Instances, output: Tensor, whole: WholeGraph, hops: int
+    ) -> dict[int, Exception]:
+        return {}
 
     def alone(self, asked: Sequence[Instance], instances: Instances) -> Evaluate:
         return instances.alone().log_probs

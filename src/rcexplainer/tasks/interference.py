@@ -1,9 +1,9 @@
 """Does a batch of computation graphs give the same answers as the whole graph?
 
-A search runs many copies of computation graphs side by side, each with other edges removed. A model that normalises over
-all nodes it is given (GraphNorm, PairNorm, InstanceNorm) sees all copies at once, which goes unnoticed while they are
-identical. So copies without a random half of their units are run in one batch with complete ones, and compared with the
-whole graph without the same edges, run alone.
+A search runs many copies of computation graphs side by side, each with other edges removed. A model that normalises
+over all nodes it is given (GraphNorm, PairNorm, InstanceNorm) sees all copies at once, which goes unnoticed while they
+are identical. So copies without a random half of their units are run in one batch with complete ones, and compared
+with the whole graph without the same edges, run alone.
 """
 
 import torch
@@ -47,6 +47,6 @@ def check_interference(instances: Instances, alone: Evaluate) -> None:
         )
     raise SplitError(
         f"{name} reads the whole graph: once edges are deleted, its answer for a {instances.split.task} in its "
-        f"computation graph differs from that in the whole graph (off by {by_themselves:.3g}); a normalisation or pooling "
-        "over all nodes cannot be explained from a part of the graph"
+        f"computation graph differs from that in the whole graph (off by {by_themselves:.3g}); a normalisation or "
+        "pooling over all nodes cannot be explained from a part of the graph"
     )

@@ -1,10 +1,10 @@
-"""Computation graphs of many nodes at once: everything within k hops of them, against the direction of messages.
+"""The k-hop computation graphs of many nodes at once, against the direction of messages.
 
     N_0(v) = {v},   N_{t+1}(v) = N_t(v) ∪ {j : (j → i) an edge, i ∈ N_t(v)}
-    graph of v = (N_k(v), the edges between these nodes);   graph of a pair (u, v) = the same of N_k(u) ∪ N_k(v)
+    graph of v = (N_k(v), the edges between these nodes);   graph of a pair (u, v): the same with N_k(u) ∪ N_k(v)
 
-One sparse sweep for all roots: a set of (root, node) pairs grows hop by hop. Its cost follows the size of what is found
-(the edges at the nodes met), never that of the whole graph.
+One sparse sweep for all roots: a set of (root, node) pairs grows hop by hop. The cost depends on the edges at the nodes
+reached, never on the size of the whole graph.
 
 roots [r, m] (m = 1 node, or a pair), k  →  ragged lists of nodes, their hop distances and edges, with pointers [r + 1]
 """
@@ -20,19 +20,24 @@ from rcexplainer.core.segments import gather_ranges
 
 @dataclass(frozen=True)
 class Neighbourhoods:
-    """The computation graphs of some roots, one after the other; within each, nodes and edges in their own order."""
+    """The computation graphs of r roots, one after the other; nodes and edges keep the order of the whole graph."""
 
-    nodes: Tensor  # ids of nodes
-    hops: Tensor  # [nodes, m] distance of each from its roots; k + 1 for what is farther away
-    node_ptr: Tensor  # [r + 1]
-    edges: Tensor  # ids of edges: columns of `edge_index`
-    edge_ptr: Tensor  # [r + 1]
-    ends: Tensor  # [2, edges] their ends as positions among the nodes of their own graph
-    roots: Tensor  # [r, m] the positions of the roots among the nodes of their graph
+    nodes: Tensor  # [nodes] ids in the whole graph
+    hops: Tensor  # [nodes, m] distance from each of the m roots; k + 1 if farther away
+    node_ptr: Tensor  # [r + 1] where the nodes of each graph begin
+    edges: Tensor  # [edges] columns of the whole graph's `edge_index`
+    edge_ptr: Tensor  # [r + 1] where the edges of each graph begin
+    ends: Tensor  # [2, edges] the edges between positions among the nodes of their own graph
+    roots: Tensor  # [r, m] the roots as positions among the nodes of their own graph
 
 
 class Adjacency:
-    """A graph sorted by the target of its edges, to be asked again and again."""
+    """A graph whose edges are sorted by target, for any number of lookups.
+
+    Args:
+        edge_index: [2, E].
+        num_nodes: Nodes of the graph.
+    """
 
     def __init__(self, edge_index: Tensor, num_nodes: int) -> None:
         self.edge_index, self.num_nodes = edge_index, num_nodes
@@ -41,13 +46,28 @@ class Adjacency:
         self.ptr = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
 
     def into(self, nodes: Tensor) -> tuple[Tensor, Tensor]:
-        """The ids of all edges into the nodes, and which of the nodes each belongs to."""
+        """All edges into some nodes.
+
+        Args:
+            nodes: [n] ids of nodes.
+
+        Returns:
+            Columns of `edge_index`, and for each the position of its target in `nodes`.
+        """
         place, owner = gather_ranges(self.ptr[nodes], self.ptr[nodes + 1])
         return self.order[place], owner
 
     def reach(self, roots: Tensor, hops: int) -> tuple[Tensor, Tensor]:
-        """(all pairs of a root's number and a node within reach, their distances); a pair is one number, root·n + node,
-        so that sets of pairs are sorted numbers."""
+        """All nodes within `hops` of each root.
+
+        Args:
+            roots: [r] ids of nodes.
+            hops: The largest distance.
+
+        Returns:
+            The pairs of a root and a node within reach, and their distances. A pair is one number, (position of the
+            root)·num_nodes + node, so that a set of pairs is a sorted tensor.
+        """
         start = torch.arange(len(roots), device=roots.device) * self.num_nodes + roots
         met, distance, frontier = start, torch.zeros_like(start), start
         for hop in range(1, hops + 1):
@@ -61,7 +81,12 @@ class Adjacency:
         return met, distance
 
     def around(self, roots: Tensor, hops: int) -> Neighbourhoods:
-        """The computation graphs of these roots [r, m]."""
+        """The computation graphs of some roots.
+
+        Args:
+            roots: [r, m] ids of nodes: m = 1, or 2 for pairs.
+            hops: How far each graph reaches.
+        """
         reached = [self.reach(column, hops) for column in roots.unbind(1)]
         met = torch.cat([pairs for pairs, _ in reached])
         met = met.unique() if len(reached) > 1 else met
@@ -90,9 +115,17 @@ class Adjacency:
         )
 
     def batches(self, roots: Tensor, hops: int, max_edges: int) -> Iterator[tuple[Tensor, Neighbourhoods]]:
-        """The same in pieces of roots whose graphs have about so many edges together, so that memory is bounded.
+        """The computation graphs in pieces of bounded memory.
 
-        How large the graphs are is not known before they are made: pieces grow and shrink with the last one's size.
+        The size of a graph is unknown before it is made, so the size of a piece follows from that of the last one.
+
+        Args:
+            roots: [r, m] ids of nodes.
+            hops: How far each graph reaches.
+            max_edges: About the most edges of a piece.
+
+        Yields:
+            Some of the roots, in order, and their computation graphs.
         """
         size, done = 1, 0
         while done < len(roots):
@@ -105,14 +138,16 @@ class Adjacency:
 
 
 def _missing(values: Tensor, known: Tensor) -> Tensor:
-    """Those of the sorted values that are not among the sorted known ones."""
+    """The values that are not known; both are sorted."""
     return values[~_equal(known, torch.searchsorted(known, values), values)]
 
 
 def _equal(sorted_values: Tensor, place: Tensor, values: Tensor) -> Tensor:
+    """Whether each value is what the sorted values have at its place; a place past the end is no match."""
     return sorted_values[place.clamp_max(len(sorted_values) - 1)] == values
 
 
 def _pointer(owner: Tensor, number: int) -> Tensor:
+    """[number + 1] where the entries of each owner begin."""
     counts = torch.bincount(owner, minlength=number)
     return torch.cat([counts.new_zeros(1), counts.cumsum(0)])

@@ -109,8 +109,8 @@ class WithinGraph(Task):
         return {
             place: GraphError(
                 f"{instances.split.task} {asked[place].index}: the model answers differently in the {hops}-hop "
-                f"computation graph than in the whole graph (off by {off[place]:.2g}): its receptive field here exceeds "
-                f"the one measured at fit time; fit on this graph, or with hops={hops + 1} or more"
+                f"computation graph than in the whole graph (off by {off[place]:.2g}): its receptive field here "
+                f"exceeds the one measured at fit time; fit on this graph, or with hops={hops + 1} or more"
             )
             for place in places.tolist()
         }

@@ -1,17 +1,34 @@
-"""Drawings of graphs and explanations (extra `figures`). Everything here takes results and gives figures."""
+"""Drawings of graphs and explanations with matplotlib (extra `figures`).
 
-from rcexplainer.viz.figure import Figure, page, save_figure
+figure, axes = rc.viz.subplots(1, 2)
+rc.viz.draw_explanation(axes[0][0], explanation)
+rc.viz.draw_graph(axes[0][1], explanation.counterfactual.graph)
+rc.viz.legend(figure)
+rc.viz.save_figure(figure, "explanation.svg")
+
+subplots, save_figure              a figure without a window, and its file (.svg, .png, .pdf)
+draw_graph, draw_explanation       one drawing on matplotlib axes
+legend                             the meaning of lines and shapes, below the drawings
+target_grid                        one graph per class, explained towards every other class
+explanation_grid                   the choices of several methods for the same instances, with the ground truth
+stress_layout                      node positions, to draw a graph several times alike
+"""
+
+from rcexplainer.viz.figure import Figure, save_figure, subplots
 from rcexplainer.viz.graphs import draw_explanation, draw_graph, legend
 from rcexplainer.viz.layout import stress_layout
+from rcexplainer.viz.method_grid import Shown, explanation_grid
 from rcexplainer.viz.targets import target_grid
 
 __all__ = [
     "Figure",
+    "Shown",
     "draw_explanation",
     "draw_graph",
+    "explanation_grid",
     "legend",
-    "page",
     "save_figure",
     "stress_layout",
+    "subplots",
     "target_grid",
 ]

@@ -1,4 +1,4 @@
-"""A page of drawings, and how it becomes a file: the same figure gives the same bytes."""
+"""Figures: their axes, and their files. The same figure always gives the same bytes."""
 
 import io
 from pathlib import Path
@@ -7,20 +7,45 @@ from typing import Any
 from rcexplainer.errors import RCExplainerError, require
 from rcexplainer.saving.files import write_whole
 
-Figure = Any  # matplotlib is optional, so its types are not ours to name
-KINDS = ("svg", "png", "pdf")
+Figure = Any  # matplotlib's own; it is an optional package, so its types cannot be named here
+FIGURE_KINDS = ("svg", "png", "pdf")
 
 
-def page(rows: int, columns: int, size: float = 2.6) -> tuple[Figure, list[list[Any]]]:
-    """A figure without a window, and its axes row by row; `size` is the side of a drawing in inches."""
+def subplots(rows: int, columns: int, size: float = 2.6) -> tuple[Figure, list[list[Any]]]:
+    """Make a figure without a window.
+
+    Args:
+        rows: Number of rows.
+        columns: Number of columns.
+        size: Width and height of one drawing in inches.
+
+    Returns:
+        The figure, and its axes row by row.
+
+    Raises:
+        MissingExtraError: If matplotlib is not installed.
+    """
     figure = require("matplotlib.figure", "figures").Figure((columns * size, rows * size), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False).tolist()
 
 
-def save_figure(figure: Figure, path: Path) -> Path:
-    """Write the figure, as its name's ending says: .svg, .png or .pdf."""
+def save_figure(figure: Figure, path: str | Path) -> Path:
+    """Write a figure to a file, in the format of the file's suffix: .svg, .png or .pdf.
+
+    Args:
+        figure: The figure.
+        path: The file.
+
+    Returns:
+        The path.
+
+    Raises:
+        RCExplainerError: If the suffix is none of these.
+        MissingExtraError: If matplotlib is not installed.
+    """
+    path = Path(path)
     kind = figure_kind(path)
-    # Names within an SVG are drawn from a fixed seed, and no date is written: no file changes without a reason.
+    # Ids within an SVG come from a fixed seed, and no date is written: a file changes only if its content does.
     stable: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
     content = io.BytesIO()
     with require("matplotlib", "figures").rc_context({"svg.hashsalt": "rcexplainer"}):
@@ -29,9 +54,20 @@ def save_figure(figure: Figure, path: Path) -> Path:
 
 
 def figure_kind(path: Path) -> str:
-    """The kind of file a figure is written as; asked before the work is done that is to be drawn."""
+    """Return the format of a figure's file; called early, it refuses a wrong suffix before any work is done.
+
+    Args:
+        path: The file.
+
+    Returns:
+        "svg", "png" or "pdf".
+
+    Raises:
+        RCExplainerError: If the suffix is none of these.
+        MissingExtraError: If matplotlib is not installed.
+    """
     require("matplotlib", "figures")
     kind = path.suffix.lstrip(".").lower()
-    if kind not in KINDS:
-        raise RCExplainerError(f"a figure is written as .svg, .png or .pdf, got {path.name!r}")
+    if kind not in FIGURE_KINDS:
+        raise RCExplainerError(f"the file of a figure must end in .svg, .png or .pdf, got {path.name!r}")
     return kind

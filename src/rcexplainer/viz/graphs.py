@@ -1,11 +1,11 @@
-"""Drawing one graph, with or without an explanation, so that it can be read in black and white.
+"""Drawings of one graph, with or without an explanation, that are readable in black and white.
 
     width and darkness of a line    the edge's score
     dashes                          edges that the counterfactual deletes
     shape and colour of nodes       the kind of motif they belong to; small dots belong to none
-    a ring                          the node, or the two nodes, that are asked about
+    a ring                          the explained node, or the two nodes of the explained link
 
-Every unordered pair of nodes is drawn once. `axes` is matplotlib's; nothing here opens a window or keeps a state.
+Every unordered pair of nodes is drawn once. `axes` is matplotlib's; nothing here opens a window or keeps state.
 """
 
 from collections.abc import Sequence
@@ -26,33 +26,46 @@ OUTLINE = "#202020"
 
 
 @dataclass(frozen=True)
-class Look:
-    """How the nodes of one kind of motif are drawn."""
+class MotifStyle:
+    """How the nodes of one kind of motif are drawn.
+
+    Attributes:
+        marker: matplotlib's marker.
+        colour: Fill colour.
+        size: Area, chosen so that all markers look equally large.
+    """
 
     marker: str
     colour: str
-    size: float  # the area that makes the shapes look alike in size
+    size: float
 
 
-# Shapes are told apart without colour; the colours also by people who see few of them.
-LOOKS = (
-    Look("s", "#3B82C4", 44),
-    Look("h", "#F2B134", 62),
-    Look("D", "#2F9E77", 36),
-    Look("^", "#B86FB8", 54),
-    Look("v", "#8C6D4F", 54),
+# Shapes differ without colour, and the colours are distinguishable with colour-vision deficiency.
+MOTIF_STYLES = (
+    MotifStyle("s", "#3B82C4", 44),
+    MotifStyle("h", "#F2B134", 62),
+    MotifStyle("D", "#2F9E77", 36),
+    MotifStyle("^", "#B86FB8", 54),
+    MotifStyle("v", "#8C6D4F", 54),
 )
-PLAIN = Look("o", "#9A9A9A", 12)
+NO_MOTIF_STYLE = MotifStyle("o", "#9A9A9A", 12)
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """The lines of a drawing: unordered pairs of different nodes, with what is known of any edge between them."""
+    """The lines of a drawing: unordered pairs of different nodes.
 
-    ends: Tensor  # [2, pairs]
-    scores: Tensor | None  # [pairs]
-    removed: Tensor  # [pairs]
-    kind: Tensor  # [pairs], −1 outside motifs
+    Attributes:
+        ends: [2, pairs] their nodes.
+        scores: [pairs] the highest score of the edges between them; None without scores.
+        removed: [pairs] bool; whether one of these edges is removed.
+        kind: [pairs] the kind of motif, −1 outside.
+    """
+
+    ends: Tensor
+    scores: Tensor | None
+    removed: Tensor
+    kind: Tensor
 
 
 def draw_graph(
@@ -65,26 +78,36 @@ def draw_graph(
     roots: Sequence[int] = (),
     labels: Sequence[str] | None = None,
 ) -> Places:
-    """Draw the graph and give back where the nodes are, so that it can be drawn again in the same places.
+    """Draw a graph.
 
-    edge_scores   [num_edges] in [0, 1]; left out, all edges are alike, those of a motif in its colour
-    removed       [num_edges] boolean
-    motif         [num_edges] boolean, or the kind of motif with −1 outside
-    layout        [num_nodes, 2]; left out, `stress_layout`
-    labels        a short text for each node, such as its element, in place of a dot
+    Args:
+        axes: matplotlib axes.
+        graph: The graph.
+        edge_scores: [num_edges] in [0, 1]; without them all edges look alike, except that motifs are coloured.
+        removed: [num_edges] bool; edges to draw dashed.
+        motif: [num_edges] bool, or the kind of motif with −1 outside.
+        layout: [num_nodes, 2] node positions; `stress_layout` if left out.
+        roots: Nodes to draw a ring around.
+        labels: A short text for each node, such as its element, instead of a dot.
+
+    Returns:
+        The node positions, to draw the graph again in the same layout.
+
+    Raises:
+        RCExplainerError: If an argument does not fit the graph.
     """
     nodes = int(graph.num_nodes or 0)
     pairs = _pairs(graph, edge_scores, removed, motif)
     places = stress_layout(graph.edge_index, nodes) if layout is None else np.asarray(layout, dtype=np.float64)
     if places.shape != (nodes, 2):
-        raise RCExplainerError(f"a layout has one place (x, y) for each of {nodes} nodes, got the shape {places.shape}")
+        raise RCExplainerError(f"layout must have the shape ({nodes}, 2), one (x, y) per node, got {places.shape}")
     if labels is not None and len(labels) != nodes:
-        raise RCExplainerError(f"labels must hold one text for each of {nodes} nodes, got {len(labels)}")
+        raise RCExplainerError(f"labels must have one text for each of {nodes} nodes, got {len(labels)}")
     _draw_lines(axes, pairs, places)
     _draw_nodes(axes, pairs, places, labels)
     for root in roots:
         axes.scatter(*places[root], s=150, facecolors="none", edgecolors=OUTLINE, linewidths=1.6, zorder=5)
-    axes.set_aspect("equal", adjustable="datalim")  # the frame keeps its place, so that titles stand in line
+    axes.set_aspect("equal", adjustable="datalim")  # keeps the axes in place, so that titles are aligned
     axes.margins(0.08)
     axes.set_axis_off()
     return places
@@ -97,10 +120,23 @@ def draw_explanation(
     layout: Places | None = None,
     labels: Sequence[str] | None = None,
 ) -> Places:
-    """Draw what was explained: of nodes and links their computation graph, with a ring around them.
+    """Draw an explanation: its scores and the edges that its counterfactual deletes.
 
-    Scores are stretched from the lowest to the highest of this graph, since levels differ between methods and
-    questions. `motif` is of the whole graph's edges, as in `graph.edge_motif`.
+    For nodes and links the computation graph is drawn, with a ring around the explained nodes. Scores are stretched
+    from the lowest to the highest of this graph, since their levels differ between methods and classes.
+
+    Args:
+        axes: matplotlib axes.
+        one: The explanation.
+        motif: The ground truth of the whole graph's edges, such as `graph.edge_motif`.
+        layout: [num_nodes, 2] node positions; `stress_layout` if left out.
+        labels: A short text for each node, instead of a dot.
+
+    Returns:
+        The node positions.
+
+    Raises:
+        RCExplainerError: If an argument does not fit the graph.
     """
     graph = one.instance
     removed = None if one.counterfactual is None else one.within(one.counterfactual.removed)
@@ -109,18 +145,32 @@ def draw_explanation(
 
 
 def stretched(scores: Tensor) -> Tensor:
-    """From 0, the lowest, to 1, the highest; all ½ where they do not differ."""
+    """Rescale scores to 0 (lowest) … 1 (highest); all become ½ if they do not differ.
+
+    Args:
+        scores: [num_edges].
+
+    Returns:
+        [num_edges] in [0, 1].
+    """
     if not len(scores) or float(scores.max() - scores.min()) < 1e-9:
         return torch.full_like(scores, 0.5)
     return (scores - scores.min()) / (scores.max() - scores.min())
 
 
 def legend(figure: Any, kinds: Sequence[str] = (), scores: bool = True, roots: bool = False) -> None:
-    """Say below the drawings what the lines and shapes mean; `kinds` names the motifs."""
+    """Add a legend below the drawings.
+
+    Args:
+        figure: The figure.
+        kinds: The names of the kinds of motifs drawn.
+        scores: Whether the drawings show scores.
+        roots: Whether the drawings have rings.
+    """
     line = require("matplotlib.lines", "figures").Line2D
     handles = [
         line([], [], color=look.colour, marker=look.marker, markeredgecolor=OUTLINE, label=name, markersize=6)
-        for name, look in zip(kinds, LOOKS, strict=False)
+        for name, look in zip(kinds, MOTIF_STYLES, strict=False)
     ]
     if scores:
         handles += [
@@ -135,7 +185,7 @@ def legend(figure: Any, kinds: Sequence[str] = (), scores: bool = True, roots: b
 
 
 def _pairs(graph: Data, scores: Tensor | None, removed: Tensor | None, motif: Tensor | None) -> Pairs:
-    """Both directions of an edge are one line; what holds of one of them holds of the line."""
+    """One line for both directions of an edge, with the properties of either."""
     columns = graph.num_edges
     for name, values in (("edge_scores", scores), ("removed", removed), ("motif", motif)):
         if values is not None and values.shape != (columns,):
@@ -158,12 +208,15 @@ def _pairs(graph: Data, scores: Tensor | None, removed: Tensor | None, motif: Te
 
 
 def _draw_lines(axes: Any, pairs: Pairs, places: Places) -> None:
+    """Draw the edges."""
     lines = places[pairs.ends.t().numpy()]  # [pairs, 2 ends, 2]
     order = range(len(lines)) if pairs.scores is None else pairs.scores.argsort().tolist()  # dark ones on top
     for place in order:
         kind, gone = int(pairs.kind[place]), bool(pairs.removed[place])
         if pairs.scores is None:
-            colour, width = (LOOKS[kind % len(LOOKS)].colour, 2.6) if kind >= 0 else (PLAIN.colour, 1.0)
+            colour, width = (
+                (MOTIF_STYLES[kind % len(MOTIF_STYLES)].colour, 2.6) if kind >= 0 else (NO_MOTIF_STYLE.colour, 1.0)
+            )
         else:
             score = float(pairs.scores[place])
             colour, width = _shade(score), _width(score)
@@ -174,11 +227,12 @@ def _draw_lines(axes: Any, pairs: Pairs, places: Places) -> None:
 
 
 def _draw_nodes(axes: Any, pairs: Pairs, places: Places, labels: Sequence[str] | None) -> None:
+    """Draw the nodes or their labels."""
     kind = np.full(len(places), -1)
     inside = pairs.kind >= 0
     kind[pairs.ends[:, inside].numpy()] = pairs.kind[inside].numpy()
     for value in np.unique(kind):
-        look, own = (PLAIN if value < 0 else LOOKS[value % len(LOOKS)]), places[kind == value]
+        look, own = (NO_MOTIF_STYLE if value < 0 else MOTIF_STYLES[value % len(MOTIF_STYLES)]), places[kind == value]
         edge = {"edgecolors": OUTLINE, "linewidths": 0.7} if value >= 0 else {"edgecolors": "none"}
         if labels is None:
             axes.scatter(*own.T, s=look.size, marker=look.marker, color=look.colour, zorder=3, **edge)
@@ -188,6 +242,7 @@ def _draw_nodes(axes: Any, pairs: Pairs, places: Places, labels: Sequence[str] |
 
 
 def _width(score: float) -> float:
+    """Line width in points."""
     return 0.8 + 3.4 * score
 
 
@@ -197,7 +252,7 @@ def _shade(score: float) -> str:
 
 
 def _roots(one: Explanation) -> list[int]:
-    """The nodes that are asked about, as they are numbered in the computation graph."""
+    """The explained nodes, by their numbers in the computation graph."""
     if one.index is None:
         return []
     found = one.instance.root_index if isinstance(one.index, int) else one.instance.edge_label_index

@@ -1,13 +1,13 @@
-"""What makes a graph this class and not that one, as a table of drawings.
+"""Explanations towards each other class, as a grid of drawings: why this class and not that one?
 
-row      a graph of this class, always in the same places
-column   the other class that is asked about; on the diagonal the graph with its motifs
+row      a graph of one class, always in the same layout
+column   the class to reach; on the diagonal the graph with its motifs
 """
 
 from collections.abc import Mapping, Sequence
 
 from rcexplainer.explanation import Explanation
-from rcexplainer.viz.figure import Figure, page
+from rcexplainer.viz.figure import Figure, subplots
 from rcexplainer.viz.graphs import draw_explanation, draw_graph, legend
 from rcexplainer.viz.layout import stress_layout
 
@@ -15,10 +15,19 @@ from rcexplainer.viz.layout import stress_layout
 def target_grid(
     examples: Mapping[tuple[int, int], Explanation], class_names: Sequence[str], motif_names: Sequence[str]
 ) -> Figure:
-    """`examples[i, j]` explains one graph predicted i, asked about j; the same graph for all j. What is missing stays
-    empty. The graphs carry `edge_motif_id`, whose kinds `motif_names` names."""
+    """Draw one graph per class with its explanations towards the other classes.
+
+    Args:
+        examples: `examples[i, j]` explains a graph predicted i towards class j; the same graph for all j. Missing ones
+            leave their cell empty. The graphs carry `edge_motif_id`.
+        class_names: The name of each class.
+        motif_names: The name of each kind of motif.
+
+    Returns:
+        The figure.
+    """
     number = len(class_names)
-    figure, axes = page(number, number, size=3.1)
+    figure, axes = subplots(number, number, size=3.1)
     for own in range(number):
         shown = {other: examples[own, other] for other in range(number) if (own, other) in examples}
         for place in range(number):

@@ -1,0 +1,127 @@
+"""A folder that keeps what an evaluation has finished.
+
+    arguments.json             what the evaluation was started with
+    results/<seed>-<name>.json one method on one network, or the network itself
+    networks/                  trained networks
+    evaluation.json            everything, once it is done
+
+Files are written whole or not at all. A file that cannot be read counts as not there, and its result is made again.
+"""
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rcexplainer.benchmark.records import read_record
+from rcexplainer.errors import RCExplainerError
+from rcexplainer.saving.documents import to_text, write_document
+
+T = TypeVar("T")
+
+ARGUMENTS, EVERYTHING = "arguments.json", "evaluation.json"
+
+
+@dataclass(frozen=True)
+class Archive:
+    """The folder of one evaluation; without a folder nothing is kept."""
+
+    folder: Path | None
+
+    @classmethod
+    def of(cls, folder: Path | None, arguments: dict[str, Any]) -> "Archive":
+        """Take a folder for an evaluation: a new one, or the one of an evaluation with the same arguments.
+
+        Args:
+            folder: Where results are kept; None: nowhere.
+            arguments: All that results depend on, as JSON can hold it.
+
+        Raises:
+            RCExplainerError: The folder is a file, cannot be written, or holds another evaluation.
+        """
+        if folder is None:
+            return cls(None)
+        if folder.exists() and not folder.is_dir():
+            raise RCExplainerError(f"{folder} is a file: name a folder")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RCExplainerError(f"the folder {folder} cannot be made: {error.strerror}") from error
+        if not os.access(folder, os.W_OK):
+            raise RCExplainerError(f"the folder {folder} is read-only: name another one")
+        own = json.loads(to_text(arguments))
+        found = _document(folder / ARGUMENTS)
+        if found is None:
+            write_document(folder / ARGUMENTS, own)
+        elif found != own:
+            keys = [key for key in {**found, **own} if found.get(key) != own.get(key)]
+            there = "; ".join(f"{key} is {_text(found.get(key))} there, {_text(own.get(key))} here" for key in keys)
+            raise RCExplainerError(f"{folder} holds another evaluation: {there}. Name another folder")
+        return cls(folder)
+
+    @property
+    def networks(self) -> Path | None:
+        """The folder of trained networks."""
+        return None if self.folder is None else self.folder / "networks"
+
+    def get(self, kind: type[T], name: str, make: Callable[[], T]) -> T:
+        """A result that was kept; or a new one, which is kept.
+
+        Args:
+            kind: The dataclass of the result.
+            name: What it is of: a seed and a method.
+            make: Makes it where it is not there.
+
+        Raises:
+            RCExplainerError: The new result could not be written.
+        """
+        path = self._path(name)
+        if path is None:
+            return make()
+        kept = _record(kind, path)
+        if kept is not None:
+            return kept
+        result = make()
+        try:
+            write_document(path, asdict(result))  # type: ignore[call-overload]
+        except OSError as error:
+            raise RCExplainerError(
+                f"the result of {name} could not be written ({error.strerror}); all that was finished before is in "
+                f"{self.folder}: make room and start again, it goes on from there"
+            ) from error
+        return result
+
+    def has(self, name: str) -> bool:
+        """Whether there is a file of this result."""
+        path = self._path(name)
+        return path is not None and path.exists()
+
+    def _path(self, name: str) -> Path | None:
+        return None if self.folder is None else self.folder / "results" / f"{name}.json"
+
+    def finish(self, document: dict[str, Any]) -> None:
+        """Write the whole evaluation."""
+        if self.folder is not None:
+            write_document(self.folder / EVERYTHING, document)
+
+
+def _document(path: Path) -> Any:
+    """What a JSON file holds; None if there is none that can be read."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _record(kind: type[T], path: Path) -> T | None:
+    """The result in a file; None if there is none that can be read."""
+    try:
+        return read_record(kind, _document(path))
+    except (TypeError, ValueError):
+        return None
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

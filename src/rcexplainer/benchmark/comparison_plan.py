@@ -1,0 +1,116 @@
+"""Many methods beside each other: the same networks, the same sample of held-out instances, edges really deleted.
+
+For each method what `measurement` measures of it, and its times (`cost`). A slow method is measured on fewer instances,
+and one that cannot explain a network is left out, with the reason.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rcexplainer.benchmark.case import Case
+from rcexplainer.benchmark.cost import Timed, clock_fitted, milliseconds
+from rcexplainer.benchmark.groups import MethodResult, MotifUse, NetworkResult
+from rcexplainer.benchmark.measurement import Measured, measure_fitted, uses_motif
+from rcexplainer.benchmark.measures import NAN, ROBUST_NOISE
+from rcexplainer.benchmark.methods import METHODS
+from rcexplainer.benchmark.plan import Evaluation, Plan
+from rcexplainer.benchmark.results import Rows, Tables, column, mean, seeds_text, short, std
+from rcexplainer.method.fitted_explainer import FittedExplainer
+from rcexplainer.metrics.fidelity import SPARSITIES
+
+AVERAGED = ("auc", "accuracy", "flipped", "minimal", "size", "search_flipped", "search_size", "jaccard", "robustness")
+SHOWN_SPARSITIES = (".95", ".90", ".80", ".70")
+
+
+def comparison_plan(methods: Sequence[str], robust: bool = True) -> Plan:
+    """The plan for comparing many methods.
+
+    Args:
+        methods: Names of `METHODS`.
+        robust: Measure robustness to noise.
+    """
+
+    def measure(case: Case, name: str, fitted: FittedExplainer, seconds: float) -> MethodResult:
+        caps = METHODS[name].caps.within(None)
+        found = measure_fitted(case, name, fitted, noise=(ROBUST_NOISE,) if robust else (), caps=caps)
+        time = clock_fitted(case, name, fitted, seconds, caps.most)
+        return MethodResult(name, case.seed, time, found.failed, held_out=found)
+
+    return Plan(measure, _network, _summary, _tables, tuple(methods), explains="one class", skips=True)
+
+
+def skipped(name: str, seed: int, reason: str) -> MethodResult:
+    """A method that cannot explain a network."""
+    return MethodResult(name, seed, Timed(name, seed, skipped=reason), held_out=Measured(name, seed, skipped=reason))
+
+
+def _network(case: Case) -> NetworkResult:
+    use = MotifUse("held-out", "", case.count, uses_motif(case))
+    return NetworkResult(case.seed, case.accuracy, (use,))
+
+
+def _rows(evaluation: Evaluation) -> Rows:
+    """Means over the seeds, and under `std` standard deviations; a line for each method."""
+    groups: dict[str, list[tuple[Measured, Timed]]] = {}
+    for one in evaluation.results:
+        assert one.held_out is not None  # this plan measures it
+        groups.setdefault(one.method, []).append((one.held_out, one.time))
+    return [_row(name, [one for one, _ in both], [time for _, time in both]) for name, both in groups.items()]
+
+
+def _row(name: str, ones: list[Measured], times: list[Timed]) -> dict[str, Any]:
+    numbers = {field: [float(getattr(one, field)) for one in ones] for field in AVERAGED}
+    numbers |= {field: [float(getattr(one, field)) for one in times] for field in ("seconds", "batched", "fit")}
+    for place, share in enumerate(SPARSITIES):
+        numbers[column(share)] = [one.fidelity[place] if one.fidelity else NAN for one in ones]
+        numbers[f"flips {column(share)}"] = [one.flips[place] if one.flips else NAN for one in ones]
+        numbers[f"kept {column(share)}"] = [one.kept[place] if one.kept else NAN for one in ones]
+    return {
+        "method": name,
+        "instances": sum(one.instances for one in ones),
+        "failed": sum(one.failed for one in ones),
+        "skipped": next((one.skipped for one in ones if one.skipped), ""),
+        **{key: mean(values) for key, values in numbers.items()},
+        "std": {key: std(values) for key, values in numbers.items()},
+    }
+
+
+def _motif_flips(evaluation: Evaluation) -> list[float]:
+    return [use.flips for network in evaluation.networks for use in network.motif_use]
+
+
+def _summary(evaluation: Evaluation) -> dict[str, Any]:
+    return {"means": _rows(evaluation), "sparsities": SPARSITIES, "motif_flips": _motif_flips(evaluation)}
+
+
+def _tables(evaluation: Evaluation) -> Tables:
+    rows = _rows(evaluation)
+    best = {name: max((row[name] for row in rows if row[name] == row[name]), default=NAN) for name in SHOWN_SPARSITIES}
+    table = [
+        {
+            "method": row["method"],
+            "instances": row["instances"],
+            **{name: short(row[name]) + ("*" if row[name] == best[name] else "") for name in SHOWN_SPARSITIES},
+            "AUC": short(row["auc"]),
+            "accuracy": short(row["accuracy"]),
+            "flipped": short(row["flipped"]),
+            "size": short(row["size"]),
+            "searched": short(row["search_flipped"]),
+            "robust": short(row["robustness"]),
+            "one ms": milliseconds(row["seconds"]),
+            "batch ms": milliseconds(row["batched"]),
+            "fit s": "–" if row["fit"] != row["fit"] else f"{row['fit']:.1f}",
+        }
+        for row in rows
+        if not row["skipped"]
+    ]
+    flips = ", ".join(short(share) for share in _motif_flips(evaluation))
+    caption = (
+        f"{evaluation.dataset}, {evaluation.arch}, held-out instances, {seeds_text(len(evaluation.seeds))}: fidelity "
+        f"at each sparsity (↑, * best); AUC ↑ and accuracy ↑ of the motif (deleting it flips {flips}); flipped ↑: "
+        "share with a verified counterfactual among the prefixes of the ranking, size ↓: its median edges; searched: "
+        "flipped where RCExplainer searches on; robust ↑: AUC at 10 % noise; milliseconds ↓ for one instance alone "
+        "and in a batch, one thread"
+    )
+    left_out = "".join(f"\n{row['method']} is left out: {row['skipped']}" for row in rows if row["skipped"])
+    return [(table, caption + left_out)]

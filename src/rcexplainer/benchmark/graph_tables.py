@@ -1,0 +1,102 @@
+"""The tables of an evaluation on graph sets."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rcexplainer.benchmark.cost_tables import cost_table
+from rcexplainer.benchmark.graph_summary import LEAST_GREEDY, flippable_rows, method_rows
+from rcexplainer.benchmark.plan import Evaluation
+from rcexplainer.benchmark.reliance import NEGLIGIBLE
+from rcexplainer.benchmark.results import HEADLINE_SPARSITIES, OURS, Rows, Tables, column, seeds_text, short
+
+FIRST = (
+    "first, what can be flipped at all: the shares that flip by greedy deletion, and when the motif is deleted; motif "
+    f"alone: share with the same prediction when nothing else is left; idle edges: share of the motif's edges that "
+    f"change p by less than {NEGLIGIBLE} when deleted alone; other edges: share of all others that change it by more; "
+    "two flip: share of small graphs that flip without some one or two edges, by trying every pair"
+)
+
+
+def graph_tables(evaluation: Evaluation) -> Tables:
+    """What can be flipped at all, all methods, RCExplainer in more detail, costs."""
+    rows, seeds = method_rows(evaluation), len(evaluation.seeds)
+    return [
+        (_first_table(flippable_rows(evaluation)), FIRST),
+        (
+            _headline(rows, seeds),
+            f"test graphs predicted as the class, {seeds_text(seeds)}: fidelity at each sparsity; ratio to greedy "
+            f"(Δ: the difference, where greedy's mean is below {short(LEAST_GREEDY)}); above: number of sparsities "
+            "from .90 down at which the fidelity is above occlusion's; AUC of the motif; robust: AUC at 10 % noise; "
+            "flipped and size of counterfactuals within 30 % of the edges",
+        ),
+        (
+            _own_table(rows, seeds),
+            "rcexplainer on the graphs predicted and labelled as the class; edges: sparsity of {score > ½} → share "
+            "that flips when it is deleted; minimal: share of the counterfactuals, share of a sample that the model "
+            "confirms",
+        ),
+        cost_table(evaluation.results),
+    ]
+
+
+def _first_table(rows: Rows) -> Rows:
+    return [
+        {
+            "class": row["class"],
+            "graphs": f"{row['graphs']:.0f} {row['group']}",
+            "greedy flips": short(row["greedy"]),
+            "motif flips": short(row["motif"]),
+            "motif alone": short(row["enough"]),
+            "idle edges": short(row["idle"]),
+            "other edges": short(row["foreign"]),
+            "two flip": short(row["two"]),
+        }
+        for row in rows
+    ]
+
+
+def _headline(rows: Rows, seeds: int) -> Rows:
+    return [
+        {
+            "class": row["class"],
+            "method": row["method"],
+            **{column(share): short(row[column(share)]) for share in HEADLINE_SPARSITIES},
+            "ratio": _ratio(row, seeds),
+            "above": "–" if row["method"] == "occlusion" else _count(row["above_occlusion"]),
+            "AUC": short(row["AUC"]),
+            "robust": short(row["robustness"]),
+            "flipped": short(row["flipped"]),
+            "size": short(row["size"]),
+        }
+        for row in rows
+        if row["group"] == "predicted"
+    ]
+
+
+def _own_table(rows: Rows, seeds: int) -> Rows:
+    return [
+        {
+            "class": row["class"],
+            "graphs": f"{row['graphs']:.0f} {row['group']}",
+            ".90": short(row[".90"]),
+            ".80": short(row[".80"]),
+            "ratio": _ratio(row, seeds),
+            "flipped": short(row["flipped"]),
+            "size": short(row["size"]),
+            "edges": f"{short(row['edges_sparsity'])} → {short(row['edges_flips'])}",
+            "minimal": f"{short(row['minimal'])}, {short(row['verified'])}",
+        }
+        for row in rows
+        if row["method"] == OURS
+    ]
+
+
+def _ratio(row: dict[str, Any], seeds: int) -> str:
+    """The ratio, or the difference where there is none."""
+    if row["ratio"] != row["ratio"]:
+        return f"Δ {short(row['difference'])}"
+    return short(row["ratio"]) + (f" ± {short(row['std']['ratio'])}" if seeds > 1 else "")
+
+
+def _count(values: Sequence[bool]) -> str:
+    return f"{sum(values)}/{len(values)}"

@@ -1,0 +1,91 @@
+"""`rcexplainer explain`: counterfactuals of a dataset's graphs, by a saved explainer."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rcexplainer.cli.options import INPUT, METHOD, OUTPUT, Dataset, Device, Json, Model, Root, SplitSeed, Threads
+from rcexplainer.cli.output import show
+from rcexplainer.cli.threads import use_threads
+from rcexplainer.saving.documents import writable_file, write_document
+
+WHICH = "Which graphs"  # a group of options in the help
+FILES = "--dataset nitro --model gnn.safetensors --explainer explainer.safetensors"
+EXAMPLES = (
+    f"rcexplainer explain {FILES} --limit 5",
+    f"rcexplainer explain {FILES} \\\n    --predicted positive --search greedy --out explanations.json",
+)
+
+
+def explain(
+    dataset: Dataset,
+    model: Model,
+    explainer: Annotated[
+        Path,
+        typer.Option(metavar="FILE", rich_help_panel=INPUT, help="Explainer, a file that `rcexplainer fit` wrote."),
+    ],
+    seed: SplitSeed = None,
+    root: Root = None,
+    part: Annotated[
+        str, typer.Option(metavar="NAME", rich_help_panel=WHICH, help="Part of the dataset: train, val or test.")
+    ] = "test",
+    index: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="N,N…",
+            rich_help_panel=WHICH,
+            help="Only these graphs, by their place in the part, such as 0,5,7; may be repeated.",
+        ),
+    ] = None,
+    predicted: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLASS", rich_help_panel=WHICH, help="Only graphs predicted as this class, by name or number."
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", rich_help_panel=WHICH, help="Only the first N of these graphs.")
+    ] = None,
+    search: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            rich_help_panel=METHOD,
+            help="Search for edges to delete: prefix (the shortest prefix of the ranking that changes the prediction), "
+            "greedy (where no prefix does, delete further edges greedily) or none (edge scores only).",
+        ),
+    ] = "prefix",
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", rich_help_panel=OUTPUT, help="Write the JSON document to this file, too."),
+    ] = None,
+    as_json: Json = False,
+    device: Device = None,
+    threads: Threads = None,
+) -> None:
+    """Explain graphs: the prediction, the edges without which it changes, and the prediction without them."""
+    use_threads(threads)
+    from rcexplainer.cli.explanation_report import explain_saved, parse_index
+
+    places = None if index is None else parse_index(index)
+    if out is not None:
+        writable_file(out)
+    report = explain_saved(
+        dataset,
+        model,
+        explainer,
+        part=part,
+        index=places,
+        limit=limit,
+        predicted=predicted,
+        search=search,
+        seed=seed,
+        root=root,
+        device=device,
+    )
+    caption = report.caption()
+    if out is not None:
+        write_document(out, report.to_json())
+        caption += f"; written to {out}"
+    show(report.to_json(), report.rows(), caption, as_json)

@@ -1,0 +1,125 @@
+"""Options that several commands share, and the values of `--set`."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from rcexplainer.errors import RCExplainerError
+
+INPUT, METHOD, OUTPUT, COMPUTING = "Options", "Method", "Output", "Computing"  # groups of options in the help
+ARCHITECTURES = (
+    "Architecture of the network: paper, paper-concat, paper-deep-head, graphconv, gcn, gin, gat, sage or shallow."
+)
+TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+Dataset = Annotated[
+    str,
+    typer.Option(metavar="NAME", rich_help_panel=INPUT, help="Dataset, one of those `rcexplainer datasets` lists."),
+]
+Model = Annotated[
+    Path,
+    typer.Option(metavar="FILE", rich_help_panel=INPUT, help="Trained network, a file that `rcexplainer train` wrote."),
+]
+SplitSeed = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        metavar="N",
+        rich_help_panel=INPUT,
+        help="Seed of the dataset's split (default: the seed the network was trained with).",
+    ),
+]
+Root = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR", rich_help_panel=INPUT, help="Folder of downloaded datasets (default: your cache folder)."
+    ),
+]
+Preset = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=METHOD,
+        help="Settings to start from: default, paper (as in the paper's text) or released (as in the authors' code).",
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        rich_help_panel=METHOD,
+        help="Change one setting of the preset, such as epochs=20; may be repeated.",
+    ),
+]
+Json = Annotated[
+    bool, typer.Option("--json", rich_help_panel=OUTPUT, help="Print one JSON document instead of a table.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", rich_help_panel=OUTPUT, help="Show no progress bars.")]
+Device = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", rich_help_panel=COMPUTING, help="Device, such as cpu or cuda (default: cpu)."),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        rich_help_panel=COMPUTING,
+        help="CPU threads (default: OMP_NUM_THREADS where it is set, else 1: small networks gain little from more).",
+    ),
+]
+
+
+def parse_settings(texts: Sequence[str] | None) -> dict[str, Any]:
+    """Read the values of `--set`.
+
+    Args:
+        texts: Each `name=value`; a later one wins. None: no `--set` was given.
+
+    Returns:
+        Values by name, each of the type its field has in `RCConfig`. Unknown names keep their text: `RCConfig` refuses
+        them, and says which name was meant.
+
+    Raises:
+        RCExplainerError: A text is not `name=value`, or its value is not of the field's type.
+    """
+    from rcexplainer.config import RCConfig
+
+    hints = get_type_hints(RCConfig)
+    values: dict[str, Any] = {}
+    for text in texts or ():
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name:
+            raise RCExplainerError(f"--set takes name=value, such as epochs=20, got {text!r}")
+        values[name] = _parse(name, value, hints.get(name, str))
+    return values
+
+
+def _parse(name: str, value: str, hint: Any) -> Any:
+    """One value as the type of its field; a choice among words stays text."""
+    if hint not in PARSERS:
+        return value
+    parser, kind = PARSERS[hint]
+    try:
+        return parser(value)
+    except (ValueError, KeyError):
+        raise RCExplainerError(f"{name} must be {kind}, got {value!r}") from None
+
+
+def _pair(text: str) -> tuple[float, float]:
+    """Two numbers with a comma between them; one stands for both."""
+    first, _, last = text.partition(",")
+    return float(first), float(last or first)
+
+
+# By the type of a field in `RCConfig`: how its values are read, and what a value must be.
+PARSERS: dict[Any, tuple[Callable[[str], Any], str]] = {
+    int: (int, "a whole number"),
+    int | None: (lambda text: None if text.lower() == "none" else int(text), "a whole number or none"),
+    float: (float, "a number"),
+    bool: (lambda text: TRUTHS[text.lower()], "true or false"),
+    tuple[float, float]: (_pair, "a number, or two such as 0.5,5 (at the start, at the end)"),
+}

@@ -1,0 +1,68 @@
+"""What a command prints: tables with captions, or one JSON document."""
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from rcexplainer.saving.documents import to_text
+
+WIDTH = 110  # of tables that go to a file or a pipe
+
+TableRows = Sequence[dict[str, Any]]  # one dict per line, column → value
+
+
+def show(document: Any, rows: TableRows, caption: str, as_json: bool) -> None:
+    """Print one JSON document, or one table.
+
+    Args:
+        document: What `--json` prints.
+        rows: The lines of the table; `_` in a column's name is shown as a space.
+        caption: The text under the table.
+        as_json: Print the document, not the table.
+    """
+    show_tables(document, [(rows, caption)], as_json)
+
+
+def show_tables(document: Any, tables: Sequence[tuple[TableRows, str]], as_json: bool) -> None:
+    """Print one JSON document, or several tables.
+
+    Args:
+        document: What `--json` prints.
+        tables: Pairs of rows and caption, as for `show`; a table without rows is its caption alone.
+        as_json: Print the document, not the tables.
+    """
+    if as_json:
+        print(to_text(document))
+        return
+    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
+    for place, (rows, caption) in enumerate(tables):
+        if place:
+            console.print()
+        if rows:
+            console.print(_table(rows))
+        console.print(f"\n{caption}", style="dim", highlight=False, markup=False)
+
+
+def _table(rows: TableRows) -> Table:
+    """Columns in the order in which the rows name them; numbers are aligned to the right."""
+    table = Table(header_style="bold", box=None, pad_edge=False)
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    for column in columns:
+        number = isinstance(rows[0].get(column, 0), int | float)
+        table.add_column(column.replace("_", " "), justify="right" if number else "left")
+    for row in rows:
+        table.add_row(*(escape(_cell(row.get(column, ""))) for column in columns))
+    return table
+
+
+def _cell(value: Any) -> str:
+    """A value as text: enough digits for a share or a number of seconds."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3f}" if abs(value) <= 1 else f"{value:.2f}"
+    return str(value)

@@ -1,0 +1,33 @@
+"""`rcexplainer report`: one HTML page of a folder of results."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rcexplainer.cli.options import OUTPUT, Json
+from rcexplainer.cli.output import show
+from rcexplainer.saving.documents import writable_file
+
+EXAMPLES = ("rcexplainer report results/standard", "rcexplainer report results/standard --out page.html")
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that `rcexplainer reproduce` wrote.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+            help="Write the page to this file (default: report.html in the folder).",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write one HTML page with the verdicts, tables and figures of a folder of results; nothing is run again."""
+    from rcexplainer.paper.report import write_report
+
+    if out is not None:
+        writable_file(out)
+    result = write_report(folder, out)
+    show(result.to_json(), result.rows(), result.caption(), as_json)

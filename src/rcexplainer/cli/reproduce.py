@@ -1,0 +1,68 @@
+"""`rcexplainer reproduce`: the paper's tables and figures, run again."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rcexplainer.cli.options import COMPUTING, OUTPUT, Json, Quiet, Threads
+from rcexplainer.cli.output import show_tables
+from rcexplainer.cli.threads import use_threads
+from rcexplainer.saving.documents import writable_folder
+
+ENTRY_HELP = (
+    "datasets, fidelity, robustness, time, nodes, links, boundaries, lambda, case-study, ablation, tradeoff, "
+    "qualitative, training, or all."
+)
+EXAMPLES = (
+    "rcexplainer reproduce all --profile quick --out results/quick --jobs 2",
+    "rcexplainer reproduce case-study --profile standard --out results/standard",
+)
+
+
+def reproduce(
+    entry: Annotated[
+        str,
+        typer.Argument(metavar="ENTRY", help=ENTRY_HELP),
+    ],
+    profile: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Size of the run: quick (minutes, shows that all of it works), standard (hours, 3 seeds) or paper "
+            "(10 seeds).",
+        ),
+    ] = "quick",
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="DIR",
+            rich_help_panel=OUTPUT,
+            help="Folder of results, one per profile; finished jobs are not run again.",
+        ),
+    ] = Path("results"),
+    quiet: Quiet = False,
+    as_json: Json = False,
+    jobs: Annotated[
+        int,
+        typer.Option(min=1, metavar="N", rich_help_panel=COMPUTING, help="Number of processes that work in parallel."),
+    ] = 1,
+    threads: Threads = None,
+) -> None:
+    """Reproduce tables and figures of the paper, beside the numbers it reports.
+
+    A run that was interrupted goes on where it stopped when the same command is run again.
+    """
+    use_threads(threads)
+    from rcexplainer.paper.reproduce import reproduce as run
+
+    result = run(entry, profile, writable_folder(out), workers=jobs, progress=not quiet)
+    tables = [(table.to_rows(), "\n".join((table.caption, *table.notes))) for table in result.tables()]
+    left_out = [
+        ([{"job": one.job.label, name: one.error} for one in ones], caption)
+        for caption, name, ones in (("skipped", "reason", result.skipped), ("failed", "error", result.failed))
+        if ones
+    ]
+    show_tables(result.to_json(), [*tables, *left_out], as_json)
+    if result.failed:
+        raise typer.Exit(1)

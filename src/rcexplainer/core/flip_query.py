@@ -1,0 +1,111 @@
+"""What a counterfactual search looks for: copies of an instance, with units removed, that the model puts elsewhere.
+
+flip(copy)   argmax P(copy) ≠ source,   or   = target if there is one
+drop(copy)   log P(source | copy),      or   log P(source | copy) − log P(target | copy)
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from rcexplainer.core.search import Evaluate
+from rcexplainer.core.segments import first_minimum
+
+
+@dataclass(frozen=True)
+class FlipQuery:
+    """What is searched for: away from the class `source`, to any other class or to `target`.
+
+    Attributes:
+        ptr: [n + 1] where the units of each instance begin.
+        log_probs: Gives log P [v, C] of v copies with units removed.
+        source: [n] the predicted class of each instance.
+        target: The class to reach; None for any class but `source`.
+        max_share: The share of an instance's units that may be removed.
+    """
+
+    ptr: Tensor
+    log_probs: Evaluate
+    source: Tensor
+    target: int | None = None
+    max_share: float = 0.5
+
+    def flips(self, log_probs: Tensor, instance: Tensor) -> Tensor:
+        """Which copies are of the class searched for.
+
+        Args:
+            log_probs: [v, C] of the copies.
+            instance: [v] the instance of each copy.
+
+        Returns:
+            [v] bool; False where the model returned NaN.
+        """
+        predicted = log_probs.argmax(1)
+        turned = predicted != self.source[instance] if self.target is None else predicted == self.target
+        return turned & ~log_probs.isnan().any(1)  # argmax takes NaN for the largest value
+
+    def drop(self, log_probs: Tensor, instance: Tensor) -> Tensor:
+        """How far the copies are from flipping; smaller is closer.
+
+        Args:
+            log_probs: [v, C] of the copies.
+            instance: [v] the instance of each copy.
+
+        Returns:
+            [v] log P(source), or log P(source) − log P(target); +∞ where the model returned NaN.
+        """
+        here = log_probs.gather(1, self.source[instance, None]).squeeze(1)
+        value = here if self.target is None else here - log_probs[:, self.target]
+        return value.nan_to_num(nan=torch.inf, posinf=torch.inf, neginf=-torch.inf)
+
+    def keys(self, instance: Tensor, removed: Tensor) -> Tensor:
+        """Run the model on copies, for a search that compares them.
+
+        Args:
+            instance: [v] the instance of each copy.
+            removed: The units removed from each copy, one copy after the other.
+
+        Returns:
+            [v, 2] whether each copy flips (0 or 1), and its drop.
+        """
+        log_probs = self.log_probs(instance, removed)
+        drop = self.drop(log_probs, instance)
+        return torch.stack([self.flips(log_probs, instance).to(drop), drop], 1)
+
+    def max_units(self) -> Tensor:
+        """[n] how many units of each instance may be removed: `max_share` of them, and at least one."""
+        counts = self.ptr.diff()
+        return torch.minimum((counts * self.max_share).floor().long().clamp_min(1), counts)
+
+
+@dataclass(frozen=True)
+class Removal:
+    """What a search returns for all instances.
+
+    Attributes:
+        removed: [units] bool.
+        flipped: [n] bool, as seen by the search. It is no claim yet: only `verify` makes one.
+    """
+
+    removed: Tensor
+    flipped: Tensor
+
+
+def first_best(flips: Tensor, value: Tensor, instance: Tensor, num_instances: int) -> Tensor:
+    """[n] the position of each instance's best copy, −1 for none: flips first, then the smallest value, then the first.
+
+    flips [v] bool, value [v], instance [v].
+    """
+    any_flip = torch.zeros(num_instances, dtype=torch.bool, device=flips.device)
+    any_flip[instance[flips]] = True
+    rivals = (flips == any_flip[instance]).nonzero().squeeze(1)  # where one flips, only flips compete
+    best = first_minimum(value[rivals], instance[rivals], num_instances)
+    found = best >= 0
+    best[found] = rivals[best[found]]
+    return best
+
+
+def best_of_keys(keys: Tensor, units: Tensor, instance: Tensor, num_instances: int) -> Tensor:
+    """[n] the position of each instance's best copy by the `keys` [v, 2] of a query."""
+    return first_best(keys[:, 0] > 0, keys[:, 1], instance, num_instances)

@@ -1,0 +1,71 @@
+"""How well a soft mask stands for deletion, measured on real graphs for every route by which a mask can reach a model.
+
+    error = max |φ(G, mask 0 on some edges) − φ(G without them)| / max |φ(G) − φ(G without them)|
+
+Layers that average or attend still count an edge of weight 0, so the error is 0 for some models and not for others.
+"""
+
+import torch
+from torch import Tensor
+
+from rcexplainer.errors import SplitError
+from rcexplainer.gnn.edge_masks import MASK_ROUTES
+from rcexplainer.gnn.graph_store import delete_edges
+from rcexplainer.gnn.trial import Trial, random_pairs
+
+EXACT = 1e-3  # an error below this is none
+ROUNDING = 2e-6  # of float32, relative to the largest output
+
+
+def best_mask_route(trial: Trial) -> tuple[str, float]:
+    """The route by which soft masks come closest to deletion.
+
+    Args:
+        trial: The trial run of the model.
+
+    Returns:
+        Its name in `MASK_ROUTES`, and its error.
+
+    Raises:
+        SplitError: Edges do not matter to the model, or no mask reaches it.
+    """
+    probe, reference = trial.probe, trial.reference
+    removed = random_pairs(probe.edge_index, int(probe.num_nodes or 0), share=0.5, seed=0)
+    deleted = trial.output(delete_edges(probe, removed), len(reference), "on graphs with fewer edges")
+    effect, rounding = _gap(deleted, reference), ROUNDING * float(reference.abs().max())
+    if effect <= rounding:
+        raise SplitError(
+            f"{trial.name} does no message passing, or hardly any: deleting half of all edges changes its output by "
+            f"{effect:.2g}, so there is nothing about edges to explain"
+        )
+    ones = torch.ones(probe.num_edges, dtype=reference.dtype, device=reference.device)
+    generator = torch.Generator().manual_seed(0)
+    # Not the same weight everywhere: symmetric normalisation would cancel it.
+    weights = (0.2 + 0.8 * torch.rand(probe.num_edges, generator=generator)).to(ones)
+    errors: dict[str, float] = {}
+    for name in MASK_ROUTES:
+        try:
+            same, zeros, soft = (_masked(trial, name, mask) for mask in (ones, (~removed).to(ones.dtype), weights))
+        except SplitError:
+            continue  # the model cannot be masked by this route
+        if _gap(same, reference) <= EXACT * effect + rounding and _gap(soft, reference) > EXACT * effect + rounding:
+            errors[name] = max(0.0, _gap(zeros, deleted) - rounding) / effect
+    if not errors:
+        raise SplitError(
+            f"soft edge masks do not reach {trial.name}: neither an `edge_weight` it takes nor its message-passing "
+            "layers change its output; pass forward=lambda model, batch, edge_weight: … that uses edge_weight"
+        )
+    exact = [name for name, error in errors.items() if error < EXACT]
+    best = exact[0] if exact else min(errors, key=lambda name: errors[name])
+    return best, errors[best]
+
+
+def _masked(trial: Trial, route: str, mask: Tensor) -> Tensor:
+    run = MASK_ROUTES[route]
+    return trial.read(
+        lambda: run(trial.model, trial.forward, trial.probe, mask), len(trial.reference), "with a soft mask"
+    )
+
+
+def _gap(one: Tensor, other: Tensor) -> float:
+    return float((one - other).abs().max())

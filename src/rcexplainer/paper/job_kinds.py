@@ -1,0 +1,202 @@
+"""The kinds of jobs, and the inputs by which each of them is known; `job_work` does them.
+
+network   train a network (or load a trained one): accuracy, size of the dataset, whether it relies on the motif
+measure   fit one method to it, explain held-out instances, measure everything but times
+time      fit one method to it, and time it, on one thread and with no other job beside it
+case      the case study of chosen classes
+explain   fit one method, and keep its explanation of one held-out instance, to be drawn
+training  train RCExplainer, and keep what happens in every epoch, to be drawn
+tradeoff  fit RCExplainer with some settings, or greedy deletion; fidelity and robustness on validation graphs
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from rcexplainer.benchmark.accuracy import training_settings
+from rcexplainer.benchmark.methods import METHODS, USUAL, Caps
+from rcexplainer.config import make_config
+from rcexplainer.datasets import task_of
+from rcexplainer.gnn.models import MODELS
+from rcexplainer.gnn.trainer import DEFAULT_TRAINING
+from rcexplainer.paper.case_study import CASE_DATASET, CASE_MODEL, CASE_SETTINGS
+from rcexplainer.paper.job import Job
+
+# A number goes up when its kind of job measures more, or otherwise: earlier results are then measured again.
+KIND_VERSIONS = {"network": 1, "measure": 3, "time": 1, "case": 2, "explain": 1, "training": 1, "tradeoff": 1}
+
+
+def network_job(dataset: str, model: str, seed: int) -> Job:
+    """A network to be trained.
+
+    Args:
+        dataset: Its training data.
+        model: Its architecture, a key of `MODELS`.
+        seed: Draws split and weights.
+
+    Returns:
+        The job.
+    """
+    training = asdict(training_settings(dataset) or DEFAULT_TRAINING[task_of(dataset)])
+    inputs = {"dataset": dataset, "model": model, "seed": seed, "fields": MODELS[model], "training": training}
+    return _job("network", f"{dataset}-{model}-{seed}", inputs)
+
+
+def measure_job(
+    dataset: str,
+    model: str,
+    seed: int,
+    method: str,
+    *,
+    preset: str = "default",
+    settings: Mapping[str, Any] | None = None,
+    stored: Mapping[str, Any] | None = None,
+    retired: bool = False,
+    caps: Caps = USUAL,
+    noise: Sequence[float] = (),
+    k: Sequence[int] = (8,),
+) -> Job:
+    """A method to be measured on the held-out instances of a network.
+
+    Args:
+        dataset: The dataset of the network.
+        model: Its architecture.
+        seed: Its seed, and the method's.
+        method: A key of `METHODS`.
+        preset: Of RCExplainer.
+        settings: Of RCExplainer, on top of the preset.
+        stored: The settings as version 0.1 wrote them, where they differ.
+        retired: Whether this version has no such settings: nothing is run.
+        caps: On how many instances it is measured.
+        noise: Levels of noise for robustness.
+        k: Top edges that must survive noise.
+
+    Returns:
+        The job.
+    """
+    inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, preset, settings, retired)
+    inputs |= {"caps": asdict(caps.within(None)), "noise": list(noise), "k": list(k)}
+    return _job("measure", f"{dataset}-{model}-{seed}-{method}", inputs, stored, retired)
+
+
+def time_job(
+    dataset: str,
+    model: str,
+    seed: int,
+    method: str,
+    *,
+    preset: str = "default",
+    settings: Mapping[str, Any] | None = None,
+    stored: Mapping[str, Any] | None = None,
+    retired: bool = False,
+    caps: Caps = USUAL,
+) -> Job:
+    """A method to be timed; the arguments are those of `measure_job`."""
+    inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, preset, settings, retired)
+    return _job("time", f"{dataset}-{model}-{seed}-{method}", inputs | {"most": caps.most}, stored, retired)
+
+
+def case_job(seed: int, settings: Mapping[str, Any] | None = None, stored: Mapping[str, Any] | None = None) -> Job:
+    """The case study with one seed.
+
+    Args:
+        seed: Draws graphs, weights and split.
+        settings: Of RCExplainer, on top of those of the case study.
+        stored: The settings as version 0.1 wrote them, where they differ.
+
+    Returns:
+        The job.
+    """
+    fields = asdict(make_config("default", CASE_SETTINGS | dict(settings or {})))
+    network = network_job(CASE_DATASET, CASE_MODEL, seed).digest
+    inputs = {"seed": seed, "network": network, "settings": dict(settings or {}), "fields": fields}
+    return _job("case", f"case-{seed}", inputs, stored)
+
+
+def explain_job(
+    dataset: str,
+    model: str,
+    seed: int,
+    method: str,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    stored: Mapping[str, Any] | None = None,
+) -> Job:
+    """One instance to be explained by one method; the arguments are those of `measure_job`."""
+    inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, "default", settings)
+    return _job("explain", f"{dataset}-{model}-{seed}-{method}", inputs, stored)
+
+
+def training_job(
+    dataset: str,
+    model: str,
+    seed: int,
+    *,
+    preset: str = "default",
+    settings: Mapping[str, Any] | None = None,
+    shown: Sequence[int] = (0,),
+) -> Job:
+    """One training of RCExplainer to be watched.
+
+    Args:
+        dataset: The dataset of the network.
+        model: Its architecture.
+        seed: Its seed, and RCExplainer's.
+        preset: Of RCExplainer.
+        settings: Of RCExplainer, on top of the preset.
+        shown: Epochs whose masks are kept.
+
+    Returns:
+        The job.
+    """
+    fields = asdict(make_config(preset, dict(settings or {}), task_of(dataset)))
+    inputs = _on_network(dataset, model, seed) | {"fields": fields, "shown": list(shown)}
+    return _job("training", f"{dataset}-{model}-{seed}", inputs)
+
+
+def tradeoff_job(
+    dataset: str,
+    model: str,
+    seed: int,
+    method: str,
+    *,
+    graphs: int,
+    settings: Mapping[str, Any] | None = None,
+) -> Job:
+    """One setting of RCExplainer, or greedy deletion, on the validation graphs of a network.
+
+    Args:
+        dataset: The dataset of the network.
+        model: Its architecture.
+        seed: Its seed, and the method's.
+        method: "rcexplainer" or "greedy".
+        graphs: Training graphs to fit on, at most.
+        settings: Of RCExplainer, on top of the preset `default`.
+
+    Returns:
+        The job.
+    """
+    inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, "default", settings)
+    return _job("tradeoff", f"{dataset}-{model}-{seed}-{method}", inputs | {"graphs": graphs})
+
+
+def _job(
+    kind: str, label: str, inputs: dict[str, Any], stored: Mapping[str, Any] | None = None, retired: bool = False
+) -> Job:
+    same = stored is None or dict(stored) == inputs.get("settings")
+    return Job(kind, {**inputs, "version": KIND_VERSIONS[kind]}, label, None if same else dict(stored or {}), retired)
+
+
+def _on_network(dataset: str, model: str, seed: int) -> dict[str, Any]:
+    """A network, and the digest of all that its training depends on."""
+    network = network_job(dataset, model, seed).digest
+    return {"dataset": dataset, "model": model, "seed": seed, "network": network}
+
+
+def _method(
+    dataset: str, seed: int, method: str, preset: str, settings: Mapping[str, Any] | None, retired: bool = False
+) -> dict[str, Any]:
+    """A method, and field by field what it is made with: where a preset or a default changes, it is run again."""
+    own = dict(settings or {})
+    inputs: dict[str, Any] = {"method": method, "preset": preset, "settings": own}
+    return inputs if retired else inputs | {"fields": METHODS[method].settings(seed, task_of(dataset), preset, own)}

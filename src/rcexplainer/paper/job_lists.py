@@ -1,0 +1,199 @@
+"""From an entry's settings to its jobs: methods, datasets, networks and seeds are expanded.
+
+`settings` are RCExplainer's: those of the profile, then those of the variant that one is `like`, then its own. Beside
+any of them may stand `stored`, the same as version 0.1 wrote it, by which its results are found. A variant with
+`retired = true` has settings that this version does not know: its earlier results are shown, and nothing is run.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from rcexplainer.benchmark.methods import Caps
+from rcexplainer.benchmark.results import OURS
+from rcexplainer.paper.job import Job, Tags
+from rcexplainer.paper.job_kinds import (
+    case_job,
+    explain_job,
+    measure_job,
+    network_job,
+    time_job,
+    tradeoff_job,
+    training_job,
+)
+from rcexplainer.paper.result_groups import EntrySettings
+
+JobList = dict[Job, Tags]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One of the things that an entry compares.
+
+    Attributes:
+        tags: What tells it apart from the others.
+        method: A key of `METHODS`.
+        preset: Of RCExplainer.
+        settings: Of RCExplainer.
+        stored: The same, as version 0.1 wrote them.
+        retired: Whether this version does not know these settings.
+    """
+
+    tags: Tags
+    method: str
+    preset: str
+    settings: dict[str, Any]
+    stored: dict[str, Any]
+    retired: bool = False
+
+
+def networks(settings: EntrySettings) -> JobList:
+    """A network for every dataset and seed."""
+    return {
+        network_job(dataset, settings["model"], seed): {"dataset": dataset}
+        for dataset in settings["datasets"]
+        for seed in range(settings["seeds"])
+    }
+
+
+def measurements(settings: EntrySettings) -> JobList:
+    """Everything that is measured, for every dataset, network, seed and variant."""
+    make = partial(measure_job, noise=settings.get("noise", ()), k=settings.get("k", (8,)))
+    return _compared(settings, make)
+
+
+def timings(settings: EntrySettings) -> JobList:
+    """Times, for every dataset, network, seed and variant."""
+    return _compared(settings, time_job)
+
+
+def cases(settings: EntrySettings) -> JobList:
+    """The case study, for every seed."""
+    own, stored = _words(settings)
+    return {case_job(seed, own, stored): {} for seed in range(settings["seeds"])}
+
+
+def explanations(settings: EntrySettings) -> JobList:
+    """One instance of every dataset, explained by every method; and the networks, trained first."""
+    model, seed, (own, stored) = settings["model"], settings["seed"], _words(settings)
+    jobs: JobList = {}
+    for dataset in settings["datasets"]:
+        jobs[network_job(dataset, model, seed)] = {"dataset": dataset, "model": model, "network": True}
+        for method in settings["methods"]:
+            job = explain_job(dataset, model, seed, method, settings=own, stored=stored)
+            jobs[job] = {"dataset": dataset, "model": model, "variant": method}
+    return jobs
+
+
+def training(settings: EntrySettings) -> JobList:
+    """One training of RCExplainer on one network."""
+    dataset, model, seed, preset, shown = (settings[name] for name in ("dataset", "model", "seed", "preset", "shown"))
+    own = settings["settings"] | settings.get("fewer", {})
+    tags = {"dataset": dataset, "model": model}
+    return {
+        network_job(dataset, model, seed): {**tags, "network": True},
+        training_job(dataset, model, seed, preset=preset, settings=own, shown=shown): tags,
+    }
+
+
+def tradeoff(settings: EntrySettings) -> JobList:
+    """A job for each setting on one network, and one for greedy deletion, the denominator of all ratios."""
+    where = settings["dataset"], settings["model"], settings["seed"]
+    make = partial(tradeoff_job, *where, graphs=settings["graphs"])
+    tags = dict(zip(("dataset", "model", "seed"), where, strict=True))
+    jobs: JobList = {network_job(*where): {**tags, "network": True}, make("greedy"): {**tags, "variant": "greedy"}}
+    for variant in variants(settings):
+        jobs[make(variant.method, settings=variant.settings)] = tags | variant.tags
+    return jobs
+
+
+def variants(settings: EntrySettings) -> list[Variant]:
+    """What an entry compares: named variants, values of one setting, or methods.
+
+    Args:
+        settings: The entry's: `variants`, or `vary` and `values`, or `methods`.
+
+    Returns:
+        The variants, in order.
+    """
+    preset, (common, stored) = settings.get("preset", "default"), _words(settings)
+    if "variants" in settings:
+        known = settings["variants"]
+        return [
+            Variant(
+                {"variant": name},
+                one.get("method", OURS),
+                one.get("preset", preset),
+                common | _inherited(known, name, own_words),
+                stored | _inherited(known, name, stored_words),
+                one.get("retired", False),
+            )
+            for name, one in known.items()
+        ]
+    if "vary" in settings:
+        name = settings["vary"]
+        return [
+            Variant(
+                {"variant": f"{name} = {value}", "value": value},
+                OURS,
+                preset,
+                common | {name: value},
+                stored | {name: value},
+            )
+            for value in settings["values"]
+        ]
+    return [Variant({"variant": method}, method, preset, common, stored) for method in settings["methods"]]
+
+
+def own_words(level: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of one level."""
+    return dict(level.get("settings", {}))
+
+
+def stored_words(level: Mapping[str, Any]) -> dict[str, Any]:
+    """The same as version 0.1 wrote them."""
+    return dict(level.get("stored", level.get("settings", {})))
+
+
+def _compared(settings: EntrySettings, make: Callable[..., Job]) -> JobList:
+    """A job for every dataset, network, seed and variant; and the networks themselves, trained first."""
+    jobs: JobList = {}
+    for dataset in settings["datasets"]:
+        for model in settings.get("models", [settings.get("model")]):
+            for seed in range(settings["seeds"]):
+                network = {"dataset": dataset, "model": model, "seed": seed, "network": True}
+                jobs[network_job(dataset, model, seed)] = network
+                for variant in variants(settings):
+                    job = make(
+                        dataset,
+                        model,
+                        seed,
+                        variant.method,
+                        preset=variant.preset,
+                        settings=variant.stored if variant.retired else variant.settings,
+                        stored=variant.stored,
+                        retired=variant.retired,
+                        caps=_caps(settings, variant.method),
+                    )
+                    jobs[job] = {"dataset": dataset, "model": model, **variant.tags}
+    return jobs
+
+
+def _caps(settings: EntrySettings, method: str) -> Caps:
+    """How much a method is measured: `caps` of a profile, for `all` methods and for single ones; else in full."""
+    caps = settings.get("caps", {})
+    return Caps(**(caps.get("all", {}) | caps.get(method, {})))
+
+
+def _words(settings: EntrySettings) -> tuple[dict[str, Any], dict[str, Any]]:
+    return own_words(settings), stored_words(settings)
+
+
+def _inherited(
+    known: Mapping[str, Any], name: str, words: Callable[[Mapping[str, Any]], dict[str, Any]]
+) -> dict[str, Any]:
+    """The settings of a variant, on top of those of the one it is `like`."""
+    variant = known[name]
+    before = _inherited(known, variant["like"], words) if "like" in variant else {}
+    return before | words(variant)

@@ -1,0 +1,130 @@
+"""The Markdown pages of a results folder.
+
+README.md    the front page: verdicts, one table for each entry, links
+<entry>.md   all tables of an entry, with its notes and figures
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rcexplainer.paper.entries import headline, tables
+from rcexplainer.paper.failures import Failed
+from rcexplainer.paper.figure_files import FIGURE_FOLDER, Captions, read_captions
+from rcexplainer.paper.notes import read_notes
+from rcexplainer.paper.plan import Plan
+from rcexplainer.paper.results_folder import ResultsFolder
+from rcexplainer.paper.table import Table, TableCell
+from rcexplainer.paper.verdicts import VERDICT_WORDS, Verdict, counts
+from rcexplainer.saving.files import write_whole
+
+FRONT_PAGE = "README.md"
+READING = (
+    "An arrow says which direction is better; the best of a column is bold, or all that are printed alike. Greedy "
+    "deletion, the reference, and random order, the floor, do not compete. Values are means ± standard deviations over "
+    "the seeds; for times the standard deviation is over single explanations, and numbers of edges are medians, "
+    "averaged over the seeds. Verdicts compare methods on the instances that both explained. Results of an earlier "
+    "version say so, and are shown until they are run again."
+)
+
+
+def write_pages(found: ResultsFolder) -> Path:
+    """Write all Markdown pages of a folder.
+
+    Args:
+        found: The folder.
+
+    Returns:
+        The front page.
+    """
+    captions, notes = read_captions(found.folder), read_notes(found.folder)
+    for planned in found.plans:
+        text = _entry_page(found, planned, captions, notes.get(planned.name, ()))
+        write_whole(found.folder / f"{planned.name}.md", text)
+    return write_whole(found.folder / FRONT_PAGE, _front_page(found))
+
+
+def table_text(table: Table) -> list[str]:
+    """A table as Markdown.
+
+    Args:
+        table: The table.
+
+    Returns:
+        Its caption, its rows, its notes.
+    """
+    rows = [[column.heading for column in table.columns], ["---"] * len(table.columns)]
+    rows += [[_cell(cell) for cell in row] for row in table.rows]
+    notes = "\n".join(f"- {_plain(note)}" for note in table.notes)
+    return [f"**{table.caption}**", _grid(rows), *([notes] if notes else [])]
+
+
+def _front_page(found: ResultsFolder) -> bytes:
+    parts = [
+        "# Results",
+        f"Made by `rcexplainer reproduce all --profile {found.profile} --out DIR`; `rcexplainer report DIR` writes "
+        f"these pages and `report.html` again, and runs nothing. {READING}",
+        *_verdicts(found.verdicts),
+    ]
+    for planned in found.plans:
+        shown = headline(planned, found.results)
+        parts += [
+            f"## {planned.title}",
+            f"[All tables and figures]({planned.name}.md) · `rcexplainer reproduce {planned.name}` · "
+            f"{planned.settings['where']} · {found.progress(planned)}",
+            *([] if shown is None else table_text(shown)),
+        ]
+    for heading, ones in (("Skipped", found.skipped), ("Not done", found.failed)):
+        parts += _failures(heading, ones)
+    return _joined(parts)
+
+
+def _entry_page(found: ResultsFolder, planned: Plan, captions: Captions, notes: Sequence[str]) -> bytes:
+    drawn = captions.get(planned.name, {})
+    parts = [
+        f"# {planned.title}",
+        f"`rcexplainer reproduce {planned.name} --profile {found.profile} --out DIR` ({planned.settings['where']}); "
+        f"{found.progress(planned)} [All results]({FRONT_PAGE})",
+        *_verdicts([one for one in found.verdicts if one.entry == planned.name]),
+        *notes,
+        *(f"![{_plain(caption)}]({FIGURE_FOLDER}/{name}.svg)" for name, caption in drawn.items()),
+        *(text for table in tables(planned, found.results) for text in table_text(table)),
+    ]
+    return _joined(parts)
+
+
+def _verdicts(judged: Sequence[Verdict]) -> list[str]:
+    """What the results must show, and whether they do."""
+    if not judged:
+        return []
+    reached, missed, undecided = counts(judged)
+    versions = {one.as_of for one in judged}
+    alike = len(versions) == 1  # said once, above the table
+    version = f", as of version {min(versions)}" if alike and any(versions) else ""
+    rows = [["", "claim", "aim", "found"], ["---"] * 4]
+    for one in judged:
+        found = one.found if alike else one.finding
+        rows.append([VERDICT_WORDS[one.reached], *map(_plain, (one.claim, one.aim, found))])
+    return [f"**{reached} claims reached, {missed} not reached, {undecided} open{version}**", _grid(rows)]
+
+
+def _failures(heading: str, ones: Sequence[Failed]) -> list[str]:
+    lines = "\n".join(f"- {one.job.label}: {_plain(one.error)}" for one in ones)
+    return [f"## {heading}", lines] if ones else []
+
+
+def _grid(rows: Sequence[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _cell(cell: TableCell) -> str:
+    text = _plain(cell.text)
+    return f"**{text}**" if cell.best else text
+
+
+def _plain(text: str) -> str:
+    """On one line, and without what would end a cell."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _joined(parts: Sequence[str]) -> bytes:
+    return ("\n\n".join(parts) + "\n").encode()

@@ -1,0 +1,62 @@
+"""Graph sets at toy size: groups, measures, robustness, and what the network can be flipped by."""
+
+import math
+
+import pytest
+
+from rcexplainer.benchmark.graph_plan import graph_plan
+from rcexplainer.benchmark.groups import GroupResult
+from tests.benchmark.toys import tiny
+
+
+def groups_of(evaluation) -> list[tuple[str, GroupResult]]:
+    return [(one.method, group) for one in evaluation.results for group in one.groups]
+
+
+@pytest.fixture(scope="session")
+def graphs(found):
+    return found("graphs")
+
+
+def test_groups_are_by_prediction_and_by_label(graphs) -> None:
+    assert [one.method for one in graphs.results] == ["rcexplainer", "greedy", "occlusion", "random"]
+    labels = [int(graph.y) for graph in tiny("ba-2motifs").subset("test")]
+    for group in ("predicted", "labelled"):
+        ours = [one for method, one in groups_of(graphs) if (method, one.group) == ("greedy", group)]
+        assert sorted(place for one in ours for place in one.places) == list(range(len(labels)))
+        if group == "labelled":
+            assert [len(one.places) for one in ours] == [labels.count(0), labels.count(1)]
+            assert all(labels[place] == number for number, one in enumerate(ours) for place in one.places)
+
+
+def test_counterfactuals_are_verified_and_edge_sets_measured(graphs) -> None:
+    for method, one in groups_of(graphs):
+        if one.counterfactuals.flipped:
+            assert one.counterfactuals.size >= 1
+            assert one.counterfactuals.minimal == one.counterfactuals.verified == 1
+        assert (one.edges is not None) == (method == "rcexplainer")
+        if one.edges is not None:
+            assert 0 <= one.edges.sparsity <= 1
+            assert 0 <= one.edges.flips <= 1
+
+
+def test_robustness_is_measured_on_predicted_graphs(graphs) -> None:
+    for _, one in groups_of(graphs):
+        assert math.isnan(one.robustness) == (one.group == "labelled")
+    ours = [one.robustness for method, one in groups_of(graphs) if method == "rcexplainer"]
+    assert max(ours) > 0.5
+
+
+def test_without_robustness_everything_else_is_measured() -> None:
+    assert graph_plan(robust=True).measure.measures.keys() - graph_plan(robust=False).measure.measures == {"robustness"}
+    assert math.isnan(GroupResult("predicted", "house", ()).robustness)
+
+
+def test_motif_use_is_measured_for_every_group(graphs) -> None:
+    for network in graphs.networks:
+        assert [(one.group, one.label) for one in network.motif_use] == [
+            (group, label) for group in ("predicted", "labelled") for label in ("cycle", "house")
+        ]
+        for one in network.motif_use:
+            assert all(0 <= share <= 1 for share in (one.flips, one.reliance.enough, one.reliance.idle))
+    assert all(0 < network.accuracy <= 1 for network in graphs.networks)

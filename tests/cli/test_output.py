@@ -1,0 +1,36 @@
+"""Tables and documents on standard output."""
+
+import json
+
+from rcexplainer.cli.output import WIDTH, show, show_tables
+
+ROWS = [
+    {"name": "house", "share": 0.98765, "edges_gone": 12.3456, "flipped": True},
+    {"name": "[red]", "share": 1.0, "edges_gone": 2.0, "extra": 7},
+]
+
+
+def test_a_table_has_every_column_and_cells_as_text(capsys):
+    show({}, ROWS, "a [caption]", as_json=False)
+    out = capsys.readouterr().out
+    lines = out.splitlines()
+    assert lines[0].split() == ["name", "share", "edges", "gone", "flipped", "extra"]
+    assert lines[1].split() == ["house", "0.988", "12.35", "yes"]
+    assert lines[2].split() == ["[red]", "1.000", "2.00", "7"]
+    assert lines[-1] == "a [caption]"
+
+
+def test_several_tables_and_one_without_rows(capsys):
+    show_tables({}, [(ROWS, "first"), ([], "nothing to show")], as_json=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line][-2:] == ["first", "nothing to show"]
+
+
+def test_no_line_is_wider_than_a_pipe_has_room_for(capsys):
+    show({}, [{"text": "word " * 100}], "word " * 100, as_json=False)
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= WIDTH
+
+
+def test_json_is_exactly_one_document(capsys):
+    show({"value": float("nan"), "path": object}, ROWS, "caption", as_json=True)
+    assert json.loads(capsys.readouterr().out)["value"] is None

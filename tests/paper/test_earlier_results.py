@@ -1,0 +1,193 @@
+"""Results of an earlier version: found by their request, shown as what they are, and never taken for done."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from rcexplainer.paper import job_kinds, record, store
+from rcexplainer.paper.entries import PAPER_ENTRIES, plan, tables
+from rcexplainer.paper.job import Job
+from rcexplainer.paper.job_lists import measurements, variants
+from rcexplainer.paper.markdown_pages import write_pages
+from rcexplainer.paper.record import Record, as_of, newest
+from rcexplainer.paper.report import write_report
+from rcexplainer.paper.results_folder import open_folder, read_folder
+from rcexplainer.paper.runner import run_jobs
+from rcexplainer.paper.store import Store
+from rcexplainer.paper.table import Column, Table, TableCell, dated
+from tests.paper.fakes import result_of, results_of
+from tests.paper.test_packs import RESULTS
+
+OLD = {"versions": {"rcexplainer": "0.1.0"}, "machine": "a machine", "commit": "abc1234"}
+
+
+def kept(version: str, number: int = 0, **inputs) -> Record:
+    about = {"versions": {"rcexplainer": version}}
+    return Record("toy", "toy", {"number": number, **inputs}, f"{number}{version}", 1.0, {"twice": 2 * number}, about)
+
+
+def test_a_request_is_all_but_how_it_is_carried_out() -> None:
+    one = Job("toy", {"number": 1, "settings": {"a": 1}, "fields": {"x": 1}, "network": "n", "version": 1}, "toy")
+    two = replace(one, inputs=one.inputs | {"fields": {}, "network": "m", "version": 2})
+    assert one.digest != two.digest
+    assert one.requests == two.requests
+    assert replace(one, inputs=one.inputs | {"number": 2}).requests != one.requests
+    renamed = replace(one, inputs=one.inputs | {"settings": {"b": 1}}, stored={"a": 1})
+    assert renamed.requests[0] != one.requests[0]
+    assert renamed.requests[1] == one.requests[0]
+
+
+def test_the_newest_of_several() -> None:
+    ones = [kept("0.2.0"), kept("0.10.1"), kept("0.9.3")]
+    assert newest(ones).version == "0.10"
+    assert newest([kept("0.1.0", 1), kept("0.1.0", 2)]).result == {"twice": 4}
+    assert newest([]) is None
+    assert Record("toy", "toy", {}, "d", 1.0, {}, {}).version == "?"
+
+
+def test_as_of_in_words_and_in_tables() -> None:
+    assert as_of([{}, {}]) == ""
+    assert as_of([{"as_of": "0.1"}, {"as_of": "0.1"}]) == "0.1"
+    assert as_of([{"as_of": "0.1"}, {}]) == "0.1 in part"
+    assert as_of([{"as_of": "0.2"}, {"as_of": "0.1"}]) == "0.1, 0.2"
+    table = Table("t", (Column("method"),), ((TableCell("a"),), (TableCell("b"),)))
+    assert dated(table, ["", ""]) == table
+    assert dated(table, ["0.1", "0.1"]).caption == "t (as of version 0.1)"
+    mixed = dated(table, ["0.1", ""])
+    assert mixed.caption == "t"
+    assert mixed.to_rows() == [{"method": "a", "as of version": "0.1"}, {"method": "b", "as of version": ""}]
+
+
+def put(folder: Store, name: str, about: dict) -> None:
+    """Results of an entry as if they had been made elsewhere."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store, "origin", lambda: about)
+        for job, result in results_of(plan(name, "standard")).items():
+            folder.put(job, result, 1.0)
+
+
+@pytest.fixture
+def folder(tmp_path) -> Store:
+    made = Store(tmp_path)
+    made.claim("standard")
+    put(made, "case-study", OLD)
+    return made
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_result_of_the_same_request_is_shown_but_not_done(packed: bool, folder: Store, monkeypatch) -> None:
+    before = folder.records(plan("case-study", "standard").jobs)
+    if packed:
+        folder.pack({"case-study": before})
+    monkeypatch.setitem(job_kinds.KIND_VERSIONS, "case", 99)
+    planned = plan("case-study", "standard")
+    found = open_folder(folder.folder)
+    assert folder.records(planned.jobs) == {}
+    assert found.done(planned) == []
+    assert found.progress(planned) == "0 of 3 jobs are done; 3 results are shown as of version 0.1."
+    (table,) = tables(planned, found.results)
+    assert table.caption.endswith("(as of version 0.1)")
+    assert {one.as_of for one in found.verdicts if one.reached} == {"0.1"}
+    # What is kept is as it was: inputs, digests and versions of then.
+    assert [one.digest for one in found.records.values()] == [job.digest for job in before]
+    assert all(one.about == OLD for one in found.records.values())
+    page = write_report(folder.folder).page.read_text("utf-8")
+    assert "3 results are shown as of version 0.1." in page
+    assert re.search(r"lowest \.970 \([^)]*\) \(as of version 0\.1\)", page)
+    front = (folder.folder / "README.md").read_text("utf-8")
+    assert "3 results are shown as of version 0.1." in front
+    assert "(as of version 0.1)**" in front
+
+
+def test_run_again_it_replaces_what_was_there(folder: Store, monkeypatch) -> None:
+    old = plan("case-study", "standard").jobs
+    folder.pack({"case-study": old})
+    monkeypatch.setitem(job_kinds.KIND_VERSIONS, "case", 99)
+    planned = plan("case-study", "standard")
+    run_jobs(planned.jobs[:2], folder, lambda job, networks: result_of(job), progress=False)
+    folder.pack({"case-study": planned.jobs})
+    found = read_folder(folder, "standard")
+    assert found.progress(planned) == "2 of 3 jobs are done; 1 result is shown as of version 0.1."
+    assert len(folder.records(old)) == 3
+    run_jobs(planned.jobs, folder, lambda job, networks: result_of(job), progress=False)
+    folder.pack({"case-study": planned.jobs})
+    assert read_folder(folder, "standard").progress(planned) == "3 of 3 jobs are done."
+    assert folder.records(old) == {}
+    assert len(folder.archive.by_digest) == 3
+
+
+def test_results_of_another_version_say_so_even_if_nothing_has_changed(folder: Store, monkeypatch) -> None:
+    monkeypatch.setattr(record, "__version__", "0.2.0")
+    planned = plan("case-study", "standard")
+    found = read_folder(folder, "standard")
+    assert found.progress(planned) == "3 of 3 jobs are done."
+    assert tables(planned, found.results)[0].caption.endswith("(as of version 0.1)")
+
+
+SETTINGS = {
+    "datasets": ["ba-2motifs"],
+    "model": "paper",
+    "seeds": 1,
+    "settings": {"epochs": 3},
+    "stored": {"epochs": 4},
+    "variants": {
+        "base": {"settings": {"noise": 0.0}},
+        "renamed": {"like": "base", "settings": {"weight_effect": 0.5}, "stored": {"weight_effort": 0.5}},
+        "further": {"like": "renamed", "settings": {"scaled": False}},
+        "gone": {"like": "base", "stored": {"melted": 1}, "retired": True},
+    },
+}
+
+
+def test_settings_in_the_words_of_version_0_1() -> None:
+    base, renamed, further, gone = variants(SETTINGS)
+    assert (base.settings, base.stored) == ({"epochs": 3, "noise": 0.0}, {"epochs": 4, "noise": 0.0})
+    assert renamed.settings == {"epochs": 3, "noise": 0.0, "weight_effect": 0.5}
+    assert renamed.stored == {"epochs": 4, "noise": 0.0, "weight_effort": 0.5}
+    assert further.stored == {"epochs": 4, "noise": 0.0, "weight_effort": 0.5, "scaled": False}
+    assert gone.stored == {"epochs": 4, "noise": 0.0, "melted": 1}
+    assert [one.retired for one in (base, renamed, further, gone)] == [False, False, False, True]
+
+
+def test_a_retired_variant_is_shown_and_not_run() -> None:
+    jobs = measurements(SETTINGS)
+    by_name = {tags.get("variant"): job for job, tags in jobs.items()}
+    gone, renamed = by_name["gone"], by_name["renamed"]
+    assert gone.retired
+    assert "fields" not in gone.inputs
+    before = renamed.inputs | {"settings": {"epochs": 4, "noise": 0.0, "weight_effort": 0.5}, "fields": {"old": 1}}
+    assert Job("measure", before, "then").requests[0] in renamed.requests
+    old = gone.inputs | {"settings": {"epochs": 4, "noise": 0.0, "melted": 1}, "fields": {"old": 1}}
+    assert Job("measure", old, "then").requests[0] in gone.requests
+
+
+def test_every_stored_result_of_this_repository_is_shown(tmp_path, monkeypatch) -> None:
+    """Also if every setting is carried out otherwise: nothing that version 0.1 measured gets lost from the pages."""
+    (tmp_path / "runs").symlink_to(RESULTS / "runs")
+    (tmp_path / "profile.json").write_bytes((RESULTS / "profile.json").read_bytes())
+    monkeypatch.setattr(job_kinds, "KIND_VERSIONS", dict.fromkeys(job_kinds.KIND_VERSIONS, 99))
+    monkeypatch.setattr(record, "__version__", "9.9.9")
+    found = open_folder(tmp_path)
+    stored = {one.request for one in Store(tmp_path).archive.by_digest.values() if one.version == "0.1"}
+    assert len(stored) == 572
+    assert {request for job in found.records for request in job.requests} >= stored
+    assert not any(found.done(planned) for planned in found.plans)
+    front = write_pages(found)
+    assert front.stat().st_size < 25_000
+    text = front.read_text("utf-8")
+    for planned in found.plans:
+        if tables(planned, found.results):
+            assert f"]({planned.name}.md)" in text
+            assert "as of version 0.1" in (tmp_path / f"{planned.name}.md").read_text("utf-8")
+    assert {planned.name for planned in found.plans} == set(PAPER_ENTRIES)
+
+
+def test_a_retired_row_of_the_ablation_has_its_results_of_version_0_1() -> None:
+    planned = plan("ablation", "standard")
+    retired = [job for job in planned.rows if job.retired]
+    assert len(retired) == 6
+    assert set(retired).isdisjoint(planned.jobs)
+    assert {json.dumps(job.inputs["settings"], sort_keys=True).count("warmup") for job in retired} == {1}
+    assert len(Store(RESULTS).earlier(retired)) == 6
