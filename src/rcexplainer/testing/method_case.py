@@ -64,5 +64,5 @@ class MethodCase:
 def explanations(
     fitted: FittedExplainer, graphs: Data | list[Data], *, index: Sequence[Any] | None = None, search: Search = "prefix"
 ) -> list[Explanation]:
-    """Explanations of all instances, none of which may fail."""
+    """Explanations of all instances; no instance may fail."""
     return [one for one in fitted.explain(graphs, index=index, search=search) if isinstance(one, Explanation)]

@@ -37,7 +37,7 @@ def random_network(conv: LayerName, task: TaskName = "graph", num_classes: int =
 
 
 def three_class_network(conv: LayerName) -> GNN:
-    """A small network with three classes, each of which some deletions lead to."""
+    """A small network with three classes; deletions can lead to each class."""
     return random_network(conv, num_classes=3, seed=5)
 
 
