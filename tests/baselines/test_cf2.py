@@ -52,7 +52,7 @@ def test_each_side_moves_the_mask(alpha: float) -> None:
 
 
 def test_descent_lowers_the_loss_of_every_instance() -> None:
-    soft, method = soft_batch(), CF2(steps=100)
+    soft, method = soft_batch(), CF2(steps=50)
 
     def losses(p: torch.Tensor) -> torch.Tensor:
         mask = p.sigmoid()
@@ -69,7 +69,7 @@ def test_the_edge_that_decides_is_all_that_is_kept(task: str) -> None:
     pairs, marked, edge = (LOLLIPOP, 7, (6, 7)) if task == "graph" else (STAR, 3, (0, 3))
     graph = marked_graph(pairs, [marked])
     how = {"index": 0} if task == "node" else {}
-    found = CF2(task=task, steps=150, lr=0.1).fit(CountsMarks(task, 0.5), graph).explain(graph, **how, search="none")
+    found = CF2(task=task, steps=80, lr=0.2).fit(CountsMarks(task, 0.5), graph).explain(graph, **how, search="none")
     assert score_of(found, *edge) > 0.5
     assert int((found.unit_scores > 0.5).sum()) == 1
 
@@ -85,7 +85,7 @@ def test_enough_and_necessary_are_two_things(threshold: float, small: float, lar
     graph = marked_graph(STAR, [3, 4, 5, 6])
 
     def kept(alpha: float) -> float:
-        fitted = CF2(task="node", alpha=alpha, steps=150, lr=0.1).fit(CountsMarks("node", threshold), graph)
+        fitted = CF2(task="node", alpha=alpha, steps=80, lr=0.2).fit(CountsMarks("node", threshold), graph)
         return float(fitted.explain(graph, index=0, search="none").unit_scores.sum())
 
     most = kept(large)

@@ -34,7 +34,7 @@ def fit(seed: int = 0, **settings):
 
 @cache
 def usual():
-    """Fitted as by default, twice two epochs are not needed."""
+    """Fitted once with the default settings, for all tests that need no other."""
     return fit()
 
 

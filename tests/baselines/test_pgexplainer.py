@@ -48,7 +48,7 @@ def test_its_settings_for_pyg_are_pygs() -> None:
 
 
 def test_its_loss_is_pygs(monkeypatch) -> None:
-    """Of one directed graph, with the same noise, at the same temperature."""
+    """On one directed graph, with the same noise and temperature."""
     model, (graph,) = network(), make_graphs(1, directed=True)
     soft, settings = batch_of(model, [graph]), PGSettings(**PYG_PGEXPLAINER, epochs=10)
     logits = torch.linspace(-2, 2, len(soft.units))
@@ -187,7 +187,7 @@ def test_files_that_do_not_fit(tmp_path) -> None:
     path = PGExplainer(**QUICK).fit(model, graphs, progress=False).save(tmp_path / "pg.safetensors")
     with pytest.raises(CheckpointError, match="was fitted for another GNN, or this one was trained since"):
         PGExplainer.load(path, network(seed=6))
-    with pytest.raises(CheckpointError, match="is no rcexplainer-explainer file: its format is 'rcexplainer-pgexpl"):
+    with pytest.raises(CheckpointError, match="is not a rcexplainer-explainer file: its format is 'rcexplainer-pgexpl"):
         rc.FittedRCExplainer.load(path, model)
     with pytest.raises(CheckpointError, match="there is no file"):
         PGExplainer.load(tmp_path / "nothing", model)

@@ -24,7 +24,7 @@ from tests.baselines.marked import (
 
 
 def table(counts: list[list[int]]) -> tuple[Tensor, Tensor]:
-    """Samples with so many of each (x, t): x in one column, and t."""
+    """Samples with these counts of each (x, t): x in one column, and t."""
     rows = [(x, t) for x, line in enumerate(counts) for t, count in enumerate(line) for _ in range(count)]
     known, changed = torch.tensor(rows).T
     return known[:, None], changed.bool()

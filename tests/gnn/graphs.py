@@ -1,9 +1,9 @@
 """Small random graphs, and everything about a model that must not change."""
 
 import torch
-from torch import nn
 from torch_geometric.data import Data
 
+from rcexplainer.testing.model_state import state_of as state_of
 from tests.gnn.zoo import CLASSES, EDGE_FEATURES, FEATURES
 
 
@@ -39,27 +39,3 @@ def make_graphs(
             graph.edge_weight = torch.rand(edges.size(1), generator=random) + 0.5
         graphs.append(graph)
     return graphs
-
-
-def state_of(model: nn.Module) -> list[object]:
-    """Parameters, buffers, attributes, hooks, flags of every submodule, comparable with ==."""
-    state: list[object] = []
-    for name, module in model.named_modules():
-        attributes = {
-            key: (
-                list(value.items())
-                if isinstance(value, dict)
-                else list(value)
-                if isinstance(value, list)
-                else id(value)
-            )
-            for key, value in module.__dict__.items()
-            if key not in ("_parameters", "_buffers")
-        }
-        tensors = {
-            key: (id(value), value.requires_grad, value.tolist())
-            for key, value in [*module._parameters.items(), *module._buffers.items()]
-            if value is not None
-        }
-        state.append((name, module.training, attributes, tensors))
-    return state

@@ -134,9 +134,7 @@ def test_the_networks_of_the_suite_can_tell(conv: str) -> None:
         of_pairs = LinkNetwork(conv, pairs.tolist())(graph.x, graph.edge_index, pairs.t()).argmax(1)
     for labels in (predictions(random_network(conv), sample_graphs()), of_nodes, of_pairs):
         assert set(labels.tolist()) == {0, 1}
-    model = random_network(conv, num_classes=3, seed=5)
-    fitted = Random(target_class=tasks.TARGET).fit(model, sample_graphs())
-    found = fitted.explain(sample_graphs(), search="greedy", on_error="keep")
+    found = MethodCase(Random, conv=conv).targeted.explain(sample_graphs(), search="greedy", on_error="keep")
     assert {type(one) for one in found} == {rc.Explanation, rc.Failure}
     assert any(one.counterfactual.flipped for one in found if isinstance(one, rc.Explanation))
 

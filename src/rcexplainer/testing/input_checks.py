@@ -5,6 +5,7 @@ from copy import copy
 import torch
 from torch import nn
 from torch_geometric.data import Data
+from torch_geometric.nn import MessagePassing
 
 from rcexplainer.errors import ExplainError, GraphError
 from rcexplainer.explanation import Explanation, Failure
@@ -27,13 +28,18 @@ def the_model_is_left_as_it_was(case: MethodCase) -> None:
 
 def the_model_is_left_as_it_was_when_it_raises(case: MethodCase) -> None:
     """And every graph has its failure."""
-    model = random_network(case.conv).train()
-    fitted = case.fit(model)
-    model.convs[1].register_forward_pre_hook(_fail)
-    before = state_of(model)
-    found = fitted.explain(sample_graphs(), on_error="keep")
-    expect(all(isinstance(one, Failure) for one in found), "a model that raises is explained")
-    expect(state_of(model) == before, "a model that raises is changed: use `with instances.split.scope:`")
+    model = case.fitted.split.model
+    layer = next(module for module in model.modules() if isinstance(module, MessagePassing))
+    hook = layer.register_forward_pre_hook(_fail)
+    model.train()
+    try:
+        before = state_of(model)
+        found = case.fitted.explain(sample_graphs(), on_error="keep")
+        expect(all(isinstance(one, Failure) for one in found), "a model that raises is explained")
+        expect(state_of(model) == before, "a model that raises is changed: use `with instances.split.scope:`")
+    finally:
+        hook.remove()
+        model.eval()
 
 
 def _fail(module: nn.Module, inputs: object) -> None:
@@ -42,7 +48,7 @@ def _fail(module: nn.Module, inputs: object) -> None:
 
 def a_graph_without_edges_has_no_scores(case: MethodCase) -> None:
     """Nor has one with self-loops alone, which are never deleted."""
-    fitted = case.fit()
+    fitted = case.fitted
     bare = Data(x=torch.ones(3, FEATURES), edge_index=torch.empty(2, 0, dtype=torch.long))
     loops = Data(x=torch.ones(2, FEATURES), edge_index=torch.tensor([[0, 1], [0, 1]]))
     expect(fitted.explain(bare).edge_scores.shape == (0,), "a graph without edges has scores")
@@ -51,7 +57,7 @@ def a_graph_without_edges_has_no_scores(case: MethodCase) -> None:
 
 def bad_graphs_are_refused_and_the_others_explained(case: MethodCase) -> None:
     """Features of another width, and NaN."""
-    fitted = case.fit()
+    fitted = case.fitted
     good = sample_graphs(2)
     narrow, broken = copy(good[0]), copy(good[0])
     narrow.x = good[0].x[:, :2]

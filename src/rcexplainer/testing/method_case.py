@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from torch import nn
@@ -14,8 +15,9 @@ from rcexplainer.method.results import Search
 from rcexplainer.metrics.fidelity import fidelity
 from rcexplainer.metrics.motif import motif_auc
 from rcexplainer.testing.sample_graphs import sample_graphs
-from rcexplainer.testing.sample_networks import LayerName, random_network
+from rcexplainer.testing.sample_networks import LayerName, random_network, three_class_network
 
+TARGET = 0  # the class that counterfactuals lead to where one is chosen
 Judge = Callable[[nn.Module, list[Explanation]], float]  # higher is better
 
 
@@ -44,14 +46,23 @@ class MethodCase:
     judge: Judge = fidelity_drop
     conv: LayerName = "graphconv"
 
-    def fit(self, model: nn.Module | None = None, *, seed: int = 0, target_class: int | None = None) -> FittedExplainer:
-        """The method, fitted on the sample graphs, by default to a small random network."""
-        model = random_network(self.conv) if model is None else model
+    def fit(self, model: nn.Module, *, seed: int = 0, target_class: int | None = None) -> FittedExplainer:
+        """The method, fitted on the sample graphs."""
         return self.make(target_class=target_class).fit(model, sample_graphs(), seed=seed, progress=False)
+
+    @cached_property
+    def fitted(self) -> FittedExplainer:
+        """The same with a small random network, fitted once for all checks that need no fit of their own."""
+        return self.fit(random_network(self.conv))
+
+    @cached_property
+    def targeted(self) -> FittedExplainer:
+        """The same with a network of three classes, made for one of them."""
+        return self.fit(three_class_network(self.conv), target_class=TARGET)
 
 
 def explanations(
     fitted: FittedExplainer, graphs: Data | list[Data], *, index: Sequence[Any] | None = None, search: Search = "prefix"
 ) -> list[Explanation]:
-    """Explanations of all instances, none of which may fail."""
+    """Explanations of all instances; no instance may fail."""
     return [one for one in fitted.explain(graphs, index=index, search=search) if isinstance(one, Explanation)]

@@ -36,6 +36,11 @@ def random_network(conv: LayerName, task: TaskName = "graph", num_classes: int =
     return model
 
 
+def three_class_network(conv: LayerName) -> GNN:
+    """A small network with three classes; deletions can lead to each class."""
+    return random_network(conv, num_classes=3, seed=5)
+
+
 @torch.no_grad()
 def centre(head: nn.Module, logits: Tensor) -> None:
     """Shift the bias of a head so that these logits, [n, C], average 0: few deletions then change a prediction."""

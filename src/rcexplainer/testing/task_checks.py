@@ -6,11 +6,9 @@ import torch
 
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.testing.expectation import expect, expect_refusal
-from rcexplainer.testing.method_case import MethodCase, explanations
+from rcexplainer.testing.method_case import TARGET, MethodCase, explanations
 from rcexplainer.testing.sample_graphs import sample_graphs, whole_graph
-from rcexplainer.testing.sample_networks import LinkNetwork, predictions, random_network
-
-TARGET = 0
+from rcexplainer.testing.sample_networks import LinkNetwork, predictions, random_network, three_class_network
 
 
 def nodes_are_explained(case: MethodCase) -> None:
@@ -40,8 +38,8 @@ def links_are_explained(case: MethodCase) -> None:
 
 def counterfactuals_lead_to_the_target_class(case: MethodCase) -> None:
     """To that class and no other; graphs that are predicted so already are refused."""
-    model, graphs = random_network(case.conv, num_classes=3, seed=5), sample_graphs()
-    found = case.fit(model, target_class=TARGET).explain(graphs, search="greedy", on_error="keep")
+    model, graphs = three_class_network(case.conv), sample_graphs()
+    found = case.targeted.explain(graphs, search="greedy", on_error="keep")
     for label, one in zip(predictions(model, graphs).tolist(), found, strict=True):
         if isinstance(one, Failure):
             refused = label == TARGET and "is predicted already" in str(one.error)
@@ -57,9 +55,9 @@ def counterfactuals_lead_to_the_target_class(case: MethodCase) -> None:
 
 def scores_do_not_depend_on_the_target_class(case: MethodCase) -> None:
     """Except for a method that is trained for the class, as RCExplainer is."""
-    model, graphs = random_network(case.conv, num_classes=3, seed=5), sample_graphs()
-    plain = explanations(case.fit(model), graphs, search="none")
-    towards = case.fit(model, target_class=TARGET).explain(graphs, search="none", on_error="keep")
+    graphs = sample_graphs()
+    plain = explanations(case.fit(three_class_network(case.conv)), graphs, search="none")
+    towards = case.targeted.explain(graphs, search="none", on_error="keep")
     for one, other in zip(plain, towards, strict=True):
         if isinstance(other, Explanation):
             torch.testing.assert_close(one.edge_scores, other.edge_scores, atol=1e-5, rtol=0)
@@ -71,4 +69,6 @@ def impossible_settings_are_refused(case: MethodCase) -> None:
     expect_refusal(partial(case.make, task="nodes"), 'task="nodes"')
     expect_refusal(partial(case.make, target_class="first"), 'target_class="first"')
     expect_refusal(partial(case.make, task="node", hops=0), "hops=0")
-    expect_refusal(partial(case.fit, target_class=2), "target_class=2 with a model of two classes")
+    expect_refusal(
+        partial(case.fit, random_network(case.conv), target_class=2), "target_class=2 with a model of two classes"
+    )
