@@ -45,7 +45,7 @@ def test_one_json_document(run, gnn, tmp_path):
         ([*FIT[:4], "nowhere.safetensors"], "there is no file nowhere.safetensors"),
         ([*FIT[:4], "FOLDER"], "is a folder, not a file: name a file that `rcexplainer train --out DIR` wrote"),
         ([*FIT[:4], __file__], "cannot be read as safetensors"),
-        ([*FIT[:4], "EXPLAINER"], "is no rcexplainer-gnn file: its format is 'rcexplainer-explainer'"),
+        ([*FIT[:4], "EXPLAINER"], "is not a rcexplainer-gnn file: its format is 'rcexplainer-explainer'"),
         ([*FIT, "--preset", "best"], "unknown preset 'best'; known: default, paper, released"),
         ([*FIT, "--set", "epoch=3"], "unknown setting 'epoch'; did you mean epochs?"),
         ([*FIT, "--set", "epochs=many"], "epochs must be a whole number, got 'many'"),

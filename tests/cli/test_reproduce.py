@@ -59,7 +59,7 @@ def test_mistakes(refused, tmp_path, arguments, message):
 
 
 def test_the_help_lists_every_entry():
-    from rcexplainer.paper.entries import ENTRIES
+    from rcexplainer.paper.entries import PAPER_ENTRIES
 
     listed = set(command.ENTRY_HELP.rstrip(".").replace(" or ", " ").replace(",", "").split())
-    assert set(ENTRIES) | {"all"} <= listed
+    assert set(PAPER_ENTRIES) | {"all"} <= listed

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from rcexplainer import __version__
 from rcexplainer.benchmark import accuracy
 from tests.benchmark.toys import small
 
@@ -24,7 +25,7 @@ def test_one_json_document_and_a_file_for_each_network(run, tmp_path):
     assert [run["seed"] for run in report["runs"]] == [0, 1]
     assert set(report["accuracy"]) == {"train", "val", "test"}
     assert report["training"]["epochs"] == 2
-    assert report["versions"]["rcexplainer"] == "0.1.0"
+    assert report["versions"]["rcexplainer"] == __version__
     tests = [run["accuracy"]["test"] for run in report["runs"]]
     assert report["accuracy"]["test"]["mean"] == pytest.approx(sum(tests) / 2)
     assert sorted(file.name for file in tmp_path.iterdir()) == [
