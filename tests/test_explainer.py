@@ -26,7 +26,7 @@ SEARCHES = ("none", "prefix", "greedy")
 
 @pytest.fixture(scope="module")
 def case() -> SimpleNamespace:
-    data = rc.datasets.load("ba-2motifs", num_graphs=120)
+    data = rc.datasets.load("ba-2motifs", num_graphs=64)
     config = gnn_config("paper", data.num_features, data.num_classes)
     settings = TrainConfig(epochs=40, lr=0.01)
     model = train_gnn(config, data.graphs, data.split, settings=settings, progress=False).model
@@ -395,7 +395,7 @@ def test_streaming_reads_no_further_than_it_must(case, monkeypatch) -> None:
 
     def graphs():
         nonlocal read
-        for graph in case.test[:8]:
+        for graph in (case.test * 2)[:8]:
             read += 1
             yield graph
 

@@ -18,12 +18,12 @@ from rcexplainer.gnn import TrainConfig, gnn_config, train_gnn
 
 @pytest.fixture(scope="module")
 def case() -> SimpleNamespace:
-    data = rc.datasets.load("three-motifs", num_graphs=150)
+    data = rc.datasets.load("three-motifs", num_graphs=84)
     config = gnn_config("paper", data.num_features, data.num_classes)
     settings = TrainConfig(epochs=60, lr=0.02, patience=60)
     model = train_gnn(config, data.graphs, data.split, settings=settings, progress=False).model
     train = data.subset("train")
-    each = RCExplainer(target_class="each", epochs=4).fit(model, train, progress=False)
+    each = RCExplainer(target_class="each", epochs=3).fit(model, train, progress=False)
     return SimpleNamespace(data=data, model=model, train=train, test=data.subset("test"), each=each)
 
 

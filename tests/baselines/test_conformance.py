@@ -66,8 +66,13 @@ EXCEPTIONS = {
 QUICK_CASES = {name: replace(case, make=QUICK.get(name, case.make)) for name, case in METHODS.items()}
 
 
+def marks(check) -> list[pytest.MarkDecorator]:
+    """Whether a method is any good takes trained networks and real settings."""
+    return [pytest.mark.slow] if check is scores_are_better_than_random else []
+
+
 @pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", [pytest.param(check, marks=marks(check), id=check.__name__) for check in CHECKS])
 def test_a_method_passes(check, name: str) -> None:
     case = METHODS[name] if check is scores_are_better_than_random else QUICK_CASES[name]
     if (name, check) in EXCEPTIONS:

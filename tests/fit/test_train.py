@@ -27,7 +27,7 @@ EMPTY |= dict.fromkeys(("weight_order", "weight_effect", "weight_outcome", "weig
 
 @pytest.fixture(scope="module")
 def case() -> SimpleNamespace:
-    data = rc.datasets.load("ba-2motifs", num_graphs=120)
+    data = rc.datasets.load("ba-2motifs", num_graphs=64)
     config = gnn_config("paper", data.num_features, data.num_classes)
     model = train_gnn(config, data.graphs, data.split, settings=TrainConfig(epochs=40, lr=0.01), progress=False).model
     return SimpleNamespace(data=data, model=model, train=data.subset("train"), test=data.subset("test"))
@@ -128,7 +128,7 @@ def test_the_best_restarts_are_averaged_and_saved(case, gate, tmp_path, monkeypa
 
 
 def test_every_other_restart_is_pressed(case, monkeypatch) -> None:
-    settings = {"weight_regions": 1.0, "weight_sparse": 0.3, "weight_outcome": 0.0, "weight_stable": 0.0, "epochs": 2}
+    settings = {"weight_regions": 1.0, "weight_sparse": 0.03, "weight_outcome": 0.0, "weight_stable": 0.0, "epochs": 8}
     settings |= {"gate": "concrete", "restarts": 2, "on_collapse": "report"}
     fits = []
     for press in (1.0, 9.0):

@@ -13,6 +13,8 @@ from rcexplainer.paper.tradeoff import tradeoff_points
 from tests.paper.fakes import case
 from tests.paper.toys import run_all, toy_data
 
+pytestmark = pytest.mark.slow  # `make test` runs the quick profile of all entries instead
+
 
 @pytest.fixture(scope="module")
 def toy_run(tmp_path_factory) -> Reproduction:
