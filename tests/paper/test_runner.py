@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
@@ -146,3 +148,19 @@ def test_times_are_taken_one_by_one_after_all_others(tmp_path) -> None:
     assert [store.get(job) for job in jobs] == [{"alone": True}] * 2
     about = [json.loads(store.path(job).read_text())["about"] for job in (JOBS[0], jobs[0])]
     assert [one["workers"] for one in about] == [2, 1]
+
+
+def test_a_pool_that_breaks_while_jobs_are_handed_in_loses_none(tmp_path, monkeypatch) -> None:
+    """The first job can kill its process before the last one is submitted."""
+    plain, calls = ProcessPoolExecutor.submit, []
+
+    def broken_at_the_second(pool, *arguments):
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise BrokenProcessPool
+        return plain(pool, *arguments)
+
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", broken_at_the_second)
+    store = Store(tmp_path)
+    assert run_jobs(JOBS, store, doubled, workers=2, progress=False) == ((), ())
+    assert [store.get(job) for job in JOBS] == [{"twice": 0}, {"twice": 2}, {"twice": 4}]

@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_all_start_methods, get_context
@@ -127,7 +127,13 @@ def _pooled(
         return
     pool = ProcessPoolExecutor(min(workers, len(jobs)), mp_context=_context())
     try:
-        waiting = {pool.submit(_timed, work, job, store.networks): job for job in jobs}
+        waiting: dict[Future[FinishedJob], Job] = {}
+        for place, job in enumerate(jobs):
+            try:
+                waiting[pool.submit(_timed, work, job, store.networks)] = job
+            except BrokenProcessPool:  # the first jobs can kill it before the last are handed in
+                lost.extend(jobs[place:])
+                break
         for done in as_completed(waiting):
             try:
                 found = done.result()
