@@ -45,7 +45,7 @@ def test_a_setting_without_effect_says_so(caplog) -> None:
 
 
 def test_a_setting_of_version_0_1_says_what_stands_for_it() -> None:
-    with pytest.raises(RCExplainerError, match=r"unknown setting 'averaged'; since 0.2 restarts says it all"):
+    with pytest.raises(RCExplainerError, match=r"'averaged'; since 0.2 the best restarts are always averaged"):
         make_config("default", {"averaged": 3})
     with pytest.raises(RCExplainerError, match=r"'hops'; since 0.2 hops is an argument of the constructor"):
         make_config("default", {"hops": 3})

@@ -22,11 +22,11 @@ class RCConfig:
     sampler: Literal["sample", "segment"] = "sample"  # where boundaries are taken; the paper: at the sample
     candidates_per_class: int = 50  # sampled boundaries per class; the paper: 50. A linear head is enumerated
     epsilon: float = 1.0  # ε of the greedy choice (Eq. 5); the paper: "a small constant"
-    tight: bool = False  # add every boundary on whose one side all members lie; the paper: only the greedy choice
+    tight: bool = False  # also boundaries with all members on one side; the paper: only the greedy choice
     scaled: bool = True  # divide boundaries by half the median |B| in their region; the paper: no
 
     # Network
-    network: Literal["neighbours", "factorised", "concat"] = "neighbours"  # of an edge; the paper: on [z_i, z_j]
+    network: Literal["neighbours", "factorised", "concat"] = "neighbours"  # scores an edge; the paper: on [z_i, z_j]
     inputs: Literal["all", "layers", "last"] = "all"  # embeddings it reads; the paper: the last layer's
     connected: bool = False  # nodes, links: edges not connected to the explained node rank last; the paper: no
 
@@ -201,9 +201,9 @@ _NODES: dict[str, dict[str, Any]] = {
 # Settings of 0.1, and what stands for them now.
 _GONE = {
     "hops": "hops is an argument of the constructor",
-    "averaged": "restarts says it all: the best of them are averaged",
-    "press": "every second restart is pressed",
-    "widen": "every second pair of restarts may keep more edges",
+    "averaged": "the best restarts are always averaged: set restarts=N",
+    "press": "every second restart begins with five times the size penalty",
+    "widen": "every second pair of restarts may keep twice as many edges",
     "keep": "patience=None keeps the last weights",
     "decay": "patience=None has a constant learning rate",
     "temperature_end": "temperature is a pair (at the start, at the end)",
@@ -214,7 +214,7 @@ _GONE = {
             "hidden", "coverage", "warmup", "teacher_depth", "teacher_steps", "teacher_candidates",
             "teacher_tolerance", "outcome_draws",
         ),
-        "it is a constant",
+        "it is a constant (docs/settings.md)",
     ),
 }  # fmt: skip
 

@@ -24,7 +24,7 @@ from rcexplainer.errors import CheckpointError
 from rcexplainer.fit.network import MaskScores, num_class_pairs, restored_net
 from rcexplainer.fit.objective import make_objective
 from rcexplainer.fit.preparation import prepare
-from rcexplainer.fit.step import taught
+from rcexplainer.fit.step import with_lessons
 from rcexplainer.fit.train import class_margins, find_boundaries, find_regions, safer, train_ensemble
 from rcexplainer.gnn.forward import Forward, TaskName
 from rcexplainer.gnn.graph_checks import GraphKind, Graphs
@@ -125,8 +125,8 @@ class RCExplainer(Method):
             for number, config in enumerate(attempts):
                 boundaries = {target: find_boundaries(split, seen, config, seed, target) for target in targets}
                 regions = {target: find_regions(boundaries[target], seen, config) for target in targets}
-                learning = taught(training, regions, config, file, "search", progress)
-                held_out = taught(validation, regions, config, file, "validation search", progress)
+                learning = with_lessons(training, regions, config, file, "search", progress)
+                held_out = with_lessons(validation, regions, config, file, "validation search", progress)
                 name = "mask network" if not number else f"mask network, attempt {number + 1}"
                 trained = train_ensemble(
                     learning, held_out, self.objective, generator=generator, seed=seed, file=file, name=name,
@@ -174,7 +174,7 @@ class RCExplainer(Method):
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class FittedRCExplainer(FittedExplainer):
-    """An RCExplainer that has been fitted. Its parts are open to be looked at."""
+    """A fitted RCExplainer; its parts are public."""
 
     scores: MaskScores
     regions: Regions

@@ -3,7 +3,7 @@
 from typing import Any
 
 from rcexplainer.paper.job import Job
-from rcexplainer.paper.plan import Plan, Results
+from rcexplainer.paper.plan import EntryPlan, Results
 
 FAKE_NOISE = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 FAKE_LEVELS = {"rcexplainer": 0.50, "greedy": 0.60, "random": 0.10}  # fidelity at sparsity .95; of all others .30
@@ -86,5 +86,5 @@ def result_of(job: Job) -> dict[str, Any] | None:
     return None
 
 
-def results_of(planned: Plan) -> Results:
+def results_of(planned: EntryPlan) -> Results:
     return {job: result for job in planned.rows if (result := result_of(job)) is not None}

@@ -14,8 +14,8 @@ from rcexplainer.fit.data import InstanceSet
 from rcexplainer.fit.train import find_boundaries, find_regions
 from rcexplainer.gnn import TrainConfig, delete_edges, gnn_config, train_gnn
 from rcexplainer.paper.boundary_plane import Plane
-from rcexplainer.paper.training_diagram import taught as taught_by
 from rcexplainer.paper.training_diagram import training_run, watched, weighed
+from rcexplainer.paper.training_diagram import with_lessons as taught_by
 from rcexplainer.paper.training_tables import training_figure, training_table
 from tests.paper.toys import small
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rcexplainer.paper.entries import PAPER_ENTRIES, plan
-from rcexplainer.paper.plan import Plan
+from rcexplainer.paper.plan import EntryPlan
 from rcexplainer.paper.verdicts import JUDGES, Verdict, counts, verdicts
 from tests.paper.fakes import result_of
 
@@ -144,4 +144,4 @@ def test_the_case_study_names_the_pairs_that_fail() -> None:
 
 
 def test_without_aims_there_is_nothing_to_judge() -> None:
-    assert verdicts(Plan("fidelity", {"title": "T"}, {}), {}) == []
+    assert verdicts(EntryPlan("fidelity", {"title": "T"}, {}), {}) == []

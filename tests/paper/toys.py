@@ -10,7 +10,7 @@ from rcexplainer.benchmark import networks
 from rcexplainer.datasets import GraphDataset, inventory, load
 from rcexplainer.gnn import TrainConfig
 from rcexplainer.paper import entries, figure_files, plan, reproduce
-from rcexplainer.paper.plan import Plan
+from rcexplainer.paper.plan import EntryPlan
 from rcexplainer.paper.result_groups import EntrySettings
 
 TOY_SIZES = {
@@ -37,10 +37,10 @@ def toy_settings(name: str, profile: str) -> EntrySettings:
     return settings | {"settings": settings.get("settings", {}) | {"teacher_limit": 10}}
 
 
-def few_jobs(name: str, profile: str) -> Plan:
+def few_jobs(name: str, profile: str) -> EntryPlan:
     """The first jobs of an entry."""
     planned = entries.plan(name, profile)
-    return Plan(planned.name, planned.settings, dict(list(planned.rows.items())[: TOY_JOBS.get(name, 3)]))
+    return EntryPlan(planned.name, planned.settings, dict(list(planned.rows.items())[: TOY_JOBS.get(name, 3)]))
 
 
 @contextmanager

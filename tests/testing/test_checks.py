@@ -171,3 +171,10 @@ def test_the_page_shows_a_method_that_passes() -> None:
     exec(once, names)
     exec(in_pytest, names)
     names["test_embedding_shift"](CHECKS[0])
+
+
+def test_a_check_that_does_not_apply_is_left_out_by_name() -> None:
+    skip = ("scores_follow_the_model", "scores_are_better_than_random")
+    rc.testing.check_method(rc.baselines.Random, skip=skip)
+    with pytest.raises(rc.testing.ConformanceError, match="there is no check scores_are_nice"):
+        rc.testing.check_method(rc.baselines.Random, skip=("scores_are_nice",))

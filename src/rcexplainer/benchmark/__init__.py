@@ -17,7 +17,7 @@ The plans, and the option of `evaluate` that chooses each:
 
 All but the last measure groups of instances with one function, `GroupMeasurement` (groups); the last uses `measure`
 (measurement), which is what `rcexplainer reproduce` runs. With `out`, a folder, each result is written as soon as it is
-there, and an evaluation that was stopped goes on from it (archive).
+finished, and an evaluation that was stopped resumes from it (archive).
 """
 
 from typing import TYPE_CHECKING, Any

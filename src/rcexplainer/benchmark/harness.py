@@ -1,4 +1,4 @@
-"""The one loop of every evaluation: seeds × methods, each result kept as soon as it is there."""
+"""The one loop of every evaluation: seeds × methods, each result kept as soon as it is finished."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
@@ -134,7 +134,7 @@ def _one_seed(
     if not all(archive.has(f"{seed}-{name}") for name in plan.methods):
         case()  # now: what is wrong with dataset, architecture or device is said before a progress bar is shown
     results: list[MethodResult] = []
-    for name in tqdm(plan.methods, desc="methods", unit="method", disable=not progress):
+    for name in tqdm(plan.methods, desc="methods", unit="method", disable=None if progress else True):
         try:
             found = archive.get(MethodResult, f"{seed}-{name}", partial(_measure, plan, case, name, progress))
         except MissingExtraError as error:

@@ -53,7 +53,8 @@ def _table(rows: TableRows) -> Table:
     columns = list(dict.fromkeys(key for row in rows for key in row))
     for column in columns:
         number = isinstance(rows[0].get(column, 0), int | float)
-        table.add_column(column.replace("_", " "), justify="right" if number else "left")
+        first = column == columns[0]  # it names the row: it is never cut
+        table.add_column(column.replace("_", " "), justify="right" if number else "left", no_wrap=first)
     for row in rows:
         table.add_row(*(escape(_cell(row.get(column, ""))) for column in columns))
     return table

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from rcexplainer.datasets import links, nitro, smiles_file, synthetic, tu
-from rcexplainer.datasets.dataset import GraphDataset, Task
+from rcexplainer.datasets.dataset import GraphDataset, TaskName
 from rcexplainer.errors import DatasetError
 
 
@@ -21,7 +21,7 @@ class DatasetEntry:
     """
 
     about: str
-    task: Task
+    task: TaskName
     build: Callable[..., GraphDataset]
 
 
@@ -53,7 +53,7 @@ def names() -> list[str]:
     return list(DATASETS)
 
 
-def task_of(name: str) -> Task:
+def task_of(name: str) -> TaskName:
     """Return the task of a dataset without loading it.
 
     Args:

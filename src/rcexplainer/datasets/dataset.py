@@ -11,7 +11,7 @@ from torch_geometric.data import Data
 
 from rcexplainer.errors import DatasetError
 
-Task = Literal["graph", "node", "link"]
+TaskName = Literal["graph", "node", "link"]
 
 OUTSIDE = -1  # the motif id of nodes and edges that belong to no motif
 
@@ -67,7 +67,7 @@ class GraphDataset:
     """
 
     name: str
-    task: Task
+    task: TaskName
     graphs: tuple[Data, ...]
     split: Split
     class_names: tuple[str, ...]

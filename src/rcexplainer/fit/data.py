@@ -43,14 +43,14 @@ class Predictions:
 
 @dataclass(frozen=True, eq=False)
 class InstanceSet(Predictions):
-    """Instances with their predictions and the class each is to be led to."""
+    """Instances with their predictions and target classes."""
 
     instances: Instances
     target: Tensor  # [n] the class to reach; the predicted class itself stands for any other
 
     @classmethod
     def of(cls, split: SplitModel, graphs: Sequence[Data]) -> "InstanceSet":
-        """The instances of these graphs, to be led to any other class."""
+        """The instances of these graphs; the target is any other class."""
         instances = Instances(split, list(graphs))
         seen = Predictions.read(instances)
         return cls(seen.embedding, seen.log_probs, instances, seen.label)
@@ -73,7 +73,7 @@ class InstanceSet(Predictions):
         return self.some(places.sort().values.to(self.label.device))
 
     def towards(self, target: int) -> "InstanceSet":
-        """The instances not predicted as `target`, to be led there."""
+        """The instances not predicted as `target`, with that target class."""
         others = self.some((self.label != target).nonzero().flatten())
         return replace(others, target=torch.full_like(others.label, target))
 

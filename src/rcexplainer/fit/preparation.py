@@ -1,4 +1,4 @@
-"""Before anything is learnt: the model split, its receptive field measured, the instances to learn from made."""
+"""Preparation of a fit: split the model, measure its receptive field, make the training instances."""
 
 import logging
 from collections.abc import Sequence

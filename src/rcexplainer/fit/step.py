@@ -184,7 +184,7 @@ class TrainingSet:
         return calibrate(logits, self.row, gain, self.rows)
 
 
-def taught(
+def with_lessons(
     data: InstanceSet,
     regions: dict[int | None, Regions],
     config: RCConfig,

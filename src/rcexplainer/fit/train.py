@@ -36,7 +36,7 @@ MakeObjective = Callable[[RCConfig, float], Objective]  # (settings, initial fac
 
 
 def class_margins(split: SplitModel) -> Head:
-    """The head as boundaries see it: only differences between classes count."""
+    """The head as log-probabilities: only differences between classes matter to boundaries."""
     return lambda x: split.log_probs(split.head(x))
 
 
@@ -166,7 +166,9 @@ def train_network(
     if (before := file.get(name)) is not None:
         run.restore(*before)
         log.info("continuing after epoch %d", len(run.history))
-    bar = tqdm(run, name, run.schedule.epochs, unit="epoch", initial=len(run.history), disable=not progress)
+    bar = tqdm(
+        run, name, run.schedule.epochs, unit="epoch", initial=len(run.history), disable=None if progress else True
+    )
     for epoch in bar:
         bar.set_postfix(**{term: f"{value:.3f}" for term, value in epoch.terms.items()}, val=f"{epoch.val:.3f}")
         file.put(name, *run.state(), at_once=run.finished)

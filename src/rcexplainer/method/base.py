@@ -64,6 +64,10 @@ class Method:
         self.target_class = self.checked_target(target_class)
         self.hops = hops
 
+    def __repr__(self) -> str:
+        target = "" if self.target_class is None else f", target_class={self.target_class!r}"
+        return f"{type(self).__name__}(task={self.task!r}{target})"
+
     def checked_target(self, target_class: Any) -> Any:
         """The target class as an int.
 

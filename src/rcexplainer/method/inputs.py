@@ -121,6 +121,6 @@ def check_number(masks: CandidateMasks, count: int) -> None:
 
 
 def check_mask(mask: object, graph: Data, where: str) -> None:
-    """Refuse what is no boolean mask of the graph's edges."""
+    """Refuse anything but a boolean mask of the graph's edges."""
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool or mask.shape != (graph.num_edges,):
         raise GraphError(f"the candidates of {where} must be a boolean mask of its {graph.num_edges} edges")

@@ -13,7 +13,7 @@ from rcexplainer.paper.fidelity_tables import ablation_tables, fidelity_tables
 from rcexplainer.paper.figure_style import PaperFigure
 from rcexplainer.paper.job_lists import JobList
 from rcexplainer.paper.motif_tables import case_tables, dataset_tables, node_tables, pair_means
-from rcexplainer.paper.plan import PROFILES, Plan, Results, profile_settings
+from rcexplainer.paper.plan import PROFILES, EntryPlan, Results, profile_settings
 from rcexplainer.paper.qualitative_tables import qualitative_figure, qualitative_square, qualitative_table
 from rcexplainer.paper.result_groups import EntrySettings, TaggedResults
 from rcexplainer.paper.robustness_tables import robustness_tables
@@ -75,7 +75,7 @@ PAPER_ENTRIES: dict[str, PaperEntry] = {
 }
 
 
-def plan(name: str, profile: str) -> Plan:
+def plan(name: str, profile: str) -> EntryPlan:
     """The jobs of an entry.
 
     Args:
@@ -93,10 +93,10 @@ def plan(name: str, profile: str) -> Plan:
     if profile not in PROFILES:
         raise RCExplainerError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
     settings = profile_settings(name, profile)
-    return Plan(name, settings, PAPER_ENTRIES[name].jobs(settings))
+    return EntryPlan(name, settings, PAPER_ENTRIES[name].jobs(settings))
 
 
-def tables(planned: Plan, results: Results) -> list[Table]:
+def tables(planned: EntryPlan, results: Results) -> list[Table]:
     """The tables of an entry, of the results that are there.
 
     Args:
@@ -110,7 +110,7 @@ def tables(planned: Plan, results: Results) -> list[Table]:
     return PAPER_ENTRIES[planned.name].tables(planned.settings, found) if found else []
 
 
-def headline(planned: Plan, results: Results) -> Table | None:
+def headline(planned: EntryPlan, results: Results) -> Table | None:
     """The table of an entry that stands on the front page; None without results.
 
     Args:
@@ -128,7 +128,7 @@ def headline(planned: Plan, results: Results) -> Table | None:
     return made or next(iter(tables(planned, results)), None)
 
 
-def figures(planned: Plan, results: Results) -> list[PaperFigure]:
+def figures(planned: EntryPlan, results: Results) -> list[PaperFigure]:
     """The figures of an entry, of the results that are there.
 
     Args:

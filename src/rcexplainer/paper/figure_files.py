@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rcexplainer.errors import MissingExtraError
 from rcexplainer.paper.entries import figures
-from rcexplainer.paper.plan import Plan, Results
+from rcexplainer.paper.plan import EntryPlan, Results
 from rcexplainer.saving.documents import write_document
 from rcexplainer.viz.figure import save_figure
 
@@ -20,7 +20,7 @@ Captions = dict[str, dict[str, str]]
 log = logging.getLogger(__name__)
 
 
-def write_figures(folder: Path, plans: Sequence[Plan], results: Results) -> list[Path]:
+def write_figures(folder: Path, plans: Sequence[EntryPlan], results: Results) -> list[Path]:
     """Draw and write all figures.
 
     Args:

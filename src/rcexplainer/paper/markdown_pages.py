@@ -11,7 +11,7 @@ from rcexplainer.paper.entries import headline, tables
 from rcexplainer.paper.failures import Failed
 from rcexplainer.paper.figure_files import FIGURE_FOLDER, Captions, read_captions
 from rcexplainer.paper.notes import read_notes
-from rcexplainer.paper.plan import Plan
+from rcexplainer.paper.plan import EntryPlan
 from rcexplainer.paper.results_folder import ResultsFolder
 from rcexplainer.paper.table import Table, TableCell
 from rcexplainer.paper.verdicts import VERDICT_WORDS, Verdict, counts
@@ -78,7 +78,7 @@ def _front_page(found: ResultsFolder) -> bytes:
     return _joined(parts)
 
 
-def _entry_page(found: ResultsFolder, planned: Plan, captions: Captions, notes: Sequence[str]) -> bytes:
+def _entry_page(found: ResultsFolder, planned: EntryPlan, captions: Captions, notes: Sequence[str]) -> bytes:
     drawn = captions.get(planned.name, {})
     parts = [
         f"# {planned.title}",

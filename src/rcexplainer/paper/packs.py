@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
-class Archive:
+class PackedRows:
     """All rows of the compact files of a folder.
 
     Attributes:
@@ -63,7 +63,7 @@ class Archive:
         return {record.digest: path for path, records in self.packs.items() for record in records}
 
 
-def read_archive(runs: Path) -> Archive:
+def read_archive(runs: Path) -> PackedRows:
     """Read all compact files.
 
     Args:
@@ -79,7 +79,7 @@ def read_archive(runs: Path) -> Archive:
         packs[path], whole = read_pack(path)
         if not whole:
             broken.append(path)
-    return Archive(packs, tuple(broken), signature)
+    return PackedRows(packs, tuple(broken), signature)
 
 
 def signature_of(runs: Path) -> Signature:

@@ -15,7 +15,7 @@ Results = Mapping[Job, JobResult]  # of the jobs that have one
 
 
 @dataclass(frozen=True)
-class Plan:
+class EntryPlan:
     """One entry in one profile.
 
     Attributes:

@@ -17,7 +17,7 @@ from rcexplainer.paper.job import Job
 from rcexplainer.paper.markdown_pages import READING, write_pages
 from rcexplainer.paper.markup import link, tag, text
 from rcexplainer.paper.notes import read_notes
-from rcexplainer.paper.plan import Plan
+from rcexplainer.paper.plan import EntryPlan
 from rcexplainer.paper.record import Record
 from rcexplainer.paper.results_folder import ResultsFolder, open_folder
 from rcexplainer.paper.verdicts import VERDICT_WORDS, Verdict, counts
@@ -138,7 +138,7 @@ def _verdicts(judged: Sequence[Verdict]) -> str:
 
 
 def _section(
-    found: ResultsFolder, planned: Plan, captions: Mapping[str, str], notes: Sequence[str], prefix: str
+    found: ResultsFolder, planned: EntryPlan, captions: Mapping[str, str], notes: Sequence[str], prefix: str
 ) -> Iterator[str]:
     yield tag("h2", text(planned.title))
     yield tag("p", text(f"{_where(planned.settings['where'])}. {found.progress(planned)}"))

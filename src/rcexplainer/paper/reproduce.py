@@ -10,7 +10,7 @@ from rcexplainer.paper.figure_files import write_figures
 from rcexplainer.paper.job_work import work
 from rcexplainer.paper.markdown_pages import write_pages
 from rcexplainer.paper.origin import origin
-from rcexplainer.paper.plan import Plan
+from rcexplainer.paper.plan import EntryPlan
 from rcexplainer.paper.results_folder import ResultsFolder, read_folder
 from rcexplainer.paper.runner import run_jobs
 from rcexplainer.paper.store import Store
@@ -29,7 +29,7 @@ class Reproduction:
         page: The front page.
     """
 
-    plans: tuple[Plan, ...]
+    plans: tuple[EntryPlan, ...]
     found: ResultsFolder
     failed: tuple[Failed, ...]
     skipped: tuple[Skipped, ...]

@@ -9,7 +9,7 @@ from rcexplainer.errors import RCExplainerError
 from rcexplainer.paper.entries import PAPER_ENTRIES, plan
 from rcexplainer.paper.failures import Failed, Skipped, read_failures, with_skipped
 from rcexplainer.paper.job import Job, JobResult
-from rcexplainer.paper.plan import Plan
+from rcexplainer.paper.plan import EntryPlan
 from rcexplainer.paper.record import Record
 from rcexplainer.paper.store import PROFILE_FILE, Store
 from rcexplainer.paper.verdicts import Verdict, verdicts
@@ -32,7 +32,7 @@ class ResultsFolder:
 
     folder: Path
     profile: str
-    plans: tuple[Plan, ...]
+    plans: tuple[EntryPlan, ...]
     records: Mapping[Job, Record]
     places: Mapping[str, str]
     broken: tuple[Path, ...]
@@ -50,11 +50,11 @@ class ResultsFolder:
         """All claims, and whether they hold."""
         return tuple(one for planned in self.plans for one in verdicts(planned, self.results))
 
-    def done(self, planned: Plan) -> list[Job]:
+    def done(self, planned: EntryPlan) -> list[Job]:
         """The jobs of an entry that have a result of their own."""
         return [job for job in planned.jobs if job in self.records and self.records[job].answers(job)]
 
-    def progress(self, planned: Plan) -> str:
+    def progress(self, planned: EntryPlan) -> str:
         """How much of an entry is done, and what is shown from an earlier version, in a sentence."""
         text = f"{len(self.done(planned))} of {len(planned.jobs)} jobs are done"
         earlier = [job for job in planned.rows if job in self.records and not self.records[job].answers(job)]

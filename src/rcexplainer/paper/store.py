@@ -19,7 +19,7 @@ from rcexplainer.errors import RCExplainerError
 from rcexplainer.paper.job import Job, JobResult
 from rcexplainer.paper.lock import try_lock
 from rcexplainer.paper.origin import origin
-from rcexplainer.paper.packs import SUFFIX, Archive, pack, read_archive, signature_of
+from rcexplainer.paper.packs import SUFFIX, PackedRows, pack, read_archive, signature_of
 from rcexplainer.paper.record import Record, newest
 from rcexplainer.saving.documents import write_document
 
@@ -47,7 +47,7 @@ class Store:
         if not os.access(folder, os.W_OK):
             raise RCExplainerError(f"the folder {folder} cannot be written, it is read-only: name another, or a copy")
         self.folder = folder
-        self._archive: Archive | None = None
+        self._archive: PackedRows | None = None
 
     @property
     def networks(self) -> Path:
@@ -83,7 +83,7 @@ class Store:
             raise RCExplainerError(f"{self.folder} holds profile {own}: name another --out for profile {profile}")
 
     @property
-    def archive(self) -> Archive:
+    def archive(self) -> PackedRows:
         """The compact files, read again when one has changed."""
         if self._archive is None or self._archive.signature != signature_of(self.runs):
             self._archive = read_archive(self.runs)

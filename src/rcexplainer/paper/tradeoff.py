@@ -16,6 +16,7 @@ from typing import Any
 from torch_geometric.data import Data
 
 from rcexplainer.baselines import GreedyDeletion
+from rcexplainer.benchmark.case import GREEDY_DEPTH
 from rcexplainer.benchmark.networks import sample, trained_gnn
 from rcexplainer.benchmark.results import OURS
 from rcexplainer.errors import RCExplainerError
@@ -28,7 +29,6 @@ from rcexplainer.paper.record import as_of
 from rcexplainer.paper.result_groups import NAN, SUMMED_SPARSITIES, EntrySettings, TaggedResults, number
 from rcexplainer.paper.table import Column, Table, TableCell, dated, marked
 
-GREEDY_DEPTH = 0.3
 ROBUSTNESS_TOLERANCE = 0.02  # of robustness, in the rule
 NOISE_LEVEL, TOP_EDGES, NOISY_GRAPHS = 0.1, 8, 100
 

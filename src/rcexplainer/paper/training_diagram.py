@@ -112,7 +112,7 @@ def watched(
         yield snapshot(run.net, watch, epoch.number + 1), epoch
 
 
-def taught(known: InstanceSet, regions: Regions, config: RCConfig) -> TrainingSet:
+def with_lessons(known: InstanceSet, regions: Regions, config: RCConfig) -> TrainingSet:
     """What `fit` trains on; the paper's losses need no search.
 
     Args:
@@ -148,7 +148,7 @@ def training_run(case: Case, config: RCConfig, shown: Sequence[int]) -> JobResul
         regions = find_regions(find_boundaries(split, seen, config, seed), seen, config)
         generator = torch.Generator().manual_seed(seed)
         limit = torch.randperm(len(seen), generator=generator)[: config.teacher_limit].sort().values
-        training, validation, watch = (taught(part, regions, config) for part in (seen.some(limit), held, tested))
+        training, validation, watch = (with_lessons(part, regions, config) for part in (seen.some(limit), held, tested))
         snapshots, epochs = zip(*watched(training, validation, watch, generator, seed), strict=True)
     examples = _first_of_each(tested)
     if not examples:

@@ -22,7 +22,7 @@ from rcexplainer.paper.checks import (
     value_reader,
 )
 from rcexplainer.paper.motif_networks import using_motif
-from rcexplainer.paper.plan import Plan, Results
+from rcexplainer.paper.plan import EntryPlan, Results
 from rcexplainer.paper.record import as_of
 from rcexplainer.paper.result_groups import EntrySettings, SeedResults, TaggedResults
 from rcexplainer.paper.time_tables import duration
@@ -57,7 +57,7 @@ class Verdict:
         return f"{self.found} (as of version {self.as_of})" if self.as_of and self.reached is not None else self.found
 
 
-def verdicts(planned: Plan, results: Results) -> list[Verdict]:
+def verdicts(planned: EntryPlan, results: Results) -> list[Verdict]:
     """The claims about an entry.
 
     Args:

@@ -13,12 +13,12 @@ from rcexplainer.tasks.base import WholeGraph
 from rcexplainer.tasks.computation_graph import Instance
 from rcexplainer.tasks.index import Index, Pair, is_number, pair_errors, pairs_of
 from rcexplainer.tasks.receptive_field import probe_nodes
-from rcexplainer.tasks.within import WithinGraph
+from rcexplainer.tasks.subgraph_task import SubgraphTask
 
 TRIAL_PAIRS, BACKGROUND_PAIRS = 64, 10_000  # pairs on which a model is tried; pairs of each kind behind the regions
 
 
-class LinkTask(WithinGraph):
+class LinkTask(SubgraphTask):
     """Pairs of nodes of one graph."""
 
     noun = "links"
@@ -33,7 +33,7 @@ class LinkTask(WithinGraph):
         return pair_errors(roots, graph)
 
     def trial_graphs(self, graphs: list[Data], index: Index | None) -> list[Data]:
-        """The graph with some pairs; never as many as nodes, so that a row per pair is told from a row per node."""
+        """The graph with some pairs, never as many as nodes: rows of pairs and of nodes must be distinguishable."""
         graph = self.only(graphs)
         pairs = self.kinds(graph, index, TRIAL_PAIRS, seed=0)[0]
         return [with_pairs(graph, pairs[:-1] if len(pairs) == graph.num_nodes else pairs)]

@@ -12,10 +12,10 @@ from rcexplainer.tasks.base import WholeGraph
 from rcexplainer.tasks.computation_graph import Instance
 from rcexplainer.tasks.index import Index, Pair, is_number, node_errors, nodes_of
 from rcexplainer.tasks.receptive_field import probe_nodes
-from rcexplainer.tasks.within import WithinGraph
+from rcexplainer.tasks.subgraph_task import SubgraphTask
 
 
-class NodeTask(WithinGraph):
+class NodeTask(SubgraphTask):
     """Nodes of one graph."""
 
     noun = "nodes"

@@ -24,7 +24,7 @@ from rcexplainer.tasks.receptive_field import receptive_hops, relative_gap
 log = logging.getLogger(__name__)
 
 
-class WithinGraph(Task):
+class SubgraphTask(Task):
     """What node and link tasks share."""
 
     noun: str  # in messages: nodes, links
