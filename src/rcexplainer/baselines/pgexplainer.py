@@ -152,7 +152,7 @@ class PGExplainer(Method):
             settings.epochs, settings.lr, settings.batch_size, settings.epochs, constant, keep_last=True
         )
         run = Training(net, loss, lambda: 0.0, instances.everything, generator, schedule)
-        bar = tqdm(run, "PGExplainer", settings.epochs, unit="epoch", disable=None if progress else True)
+        bar = tqdm(run, "PGExplainer", settings.epochs, unit="epoch", disable=not progress)
         for epoch in bar:
             bar.set_postfix(**{name: f"{value:.3f}" for name, value in epoch.terms.items()})
         return PGScores(net, probe_graphs(instances.graphs))

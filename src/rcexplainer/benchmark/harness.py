@@ -134,7 +134,7 @@ def _one_seed(
     if not all(archive.has(f"{seed}-{name}") for name in plan.methods):
         case()  # now: what is wrong with dataset, architecture or device is said before a progress bar is shown
     results: list[MethodResult] = []
-    for name in tqdm(plan.methods, desc="methods", unit="method", disable=None if progress else True):
+    for name in tqdm(plan.methods, desc="methods", unit="method", disable=not progress):
         try:
             found = archive.get(MethodResult, f"{seed}-{name}", partial(_measure, plan, case, name, progress))
         except MissingExtraError as error:

@@ -21,7 +21,7 @@ from rcexplainer.gnn.trainer import DEFAULT_TRAINING
 
 def each_seed(seeds: Sequence[int], dataset: str, progress: bool) -> Iterable[int]:
     """The seeds, with a progress bar if there are several."""
-    return tqdm(seeds, desc=dataset, unit="seed", disable=None if progress and len(seeds) > 1 else True)
+    return tqdm(seeds, desc=dataset, unit="seed", disable=not progress or len(seeds) < 2)
 
 
 def trained_gnn(

@@ -46,8 +46,8 @@ def evaluate(
         typer.Option(
             metavar="NAME,NAME…",
             rich_help_panel=METHOD,
-            help="Explainers to compare, such as rcexplainer,gnnexplainer, or all (default: rcexplainer). Random order, "
-            "occlusion and greedy deletion always stand beside them for reference.",
+            help="Explainers to compare, such as rcexplainer,gnnexplainer, or all (default: rcexplainer). Random "
+            "order, occlusion and greedy deletion always stand beside them for reference.",
         ),
     ] = None,
     preset: Preset = "default",

@@ -108,7 +108,7 @@ def search(data: InstanceSet, goal: Goal, progress: bool = False, tolerance: flo
     """Greedy deletion towards the goal, batched over instances."""
     lessons: list[Lessons] = []
     pieces = split_by_cost(data.instances.everything, data.instances.units.counts**2, SEARCH_PAIRS)
-    for ids in tqdm(pieces, desc="search", unit="batch", disable=None if progress else True):
+    for ids in tqdm(pieces, desc="search", unit="batch", disable=not progress):
         part = data.instances.some(ids)
         ptr, owner = part.units.ptr, part.units.owner
 

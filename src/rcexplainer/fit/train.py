@@ -166,9 +166,7 @@ def train_network(
     if (before := file.get(name)) is not None:
         run.restore(*before)
         log.info("continuing after epoch %d", len(run.history))
-    bar = tqdm(
-        run, name, run.schedule.epochs, unit="epoch", initial=len(run.history), disable=None if progress else True
-    )
+    bar = tqdm(run, name, run.schedule.epochs, unit="epoch", initial=len(run.history), disable=not progress)
     for epoch in bar:
         bar.set_postfix(**{term: f"{value:.3f}" for term, value in epoch.terms.items()}, val=f"{epoch.val:.3f}")
         file.put(name, *run.state(), at_once=run.finished)

@@ -130,9 +130,7 @@ def train_gnn(
         optimizer = torch.optim.Adam(model.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, settings.epochs, settings.lr / 20)
         best, best_score, best_epoch = copy.deepcopy(model.state_dict()), (-1.0, 0.0), -1
-        bar = tqdm(
-            range(settings.epochs), desc=f"training {config.conv}", unit="epoch", disable=None if progress else True
-        )
+        bar = tqdm(range(settings.epochs), desc=f"training {config.conv}", unit="epoch", disable=not progress)
         for epoch in bar:
             model.train()
             for batch, rows in instances.batches(parts.train, settings.batch_size, shuffle=True):

@@ -105,7 +105,7 @@ def robustness(
         copies,
         REDRAWS,
     )
-    shown = tqdm(noise, desc="robustness", unit="level", disable=None if progress else True)
+    shown = tqdm(noise, desc="robustness", unit="level", disable=not progress)
     levels = [_NoiseLevel.of(fitted, sound, noisy.at(share), sizes, search) for share in shown]
     drawn = len(sound) * copies
     return Robustness(

@@ -59,7 +59,7 @@ def run_jobs(
     unique = list(dict.fromkeys(jobs))
     failed: list[Failed] = []
     skipped: list[Skipped] = []
-    with tqdm(total=len(unique), desc="jobs", unit="job", disable=None if progress else True) as bar:
+    with tqdm(total=len(unique), desc="jobs", unit="job", disable=not progress) as bar:
         done = store.records(unique)
         todo = [job for job in unique if job not in done]
         bar.update(len(done))
