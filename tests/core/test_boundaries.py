@@ -313,3 +313,21 @@ def test_bisection_gets_as_close_as_the_tolerance_says() -> None:
 def test_a_segment_that_leaves_its_class_and_comes_back_joins_no_two_classes() -> None:
     head = lambda x: torch.cat([x[:, :1].abs(), torch.ones_like(x[:, :1]) + 0 * x[:, :1]], 1)  # noqa: E731
     assert len(on_segments(head, torch.tensor([[2.0]]), torch.tensor([[-3.0]]))) == 0
+
+
+def kinked(at: float):
+    """Margin x + 100, but for a kink of slope at x = −`at`."""
+    return lambda x: torch.cat([x + 100 + 3 * (-at - x).relu(), 0 * x], 1)
+
+
+def test_a_kink_outside_the_data_is_found_and_one_far_outside_is_not() -> None:
+    x = torch.linspace(-1, 1, 9).double()[:, None]
+    assert not is_affine(kinked(5.0), x)
+    assert is_affine(kinked(50.0), x)
+
+
+def test_the_way_to_a_far_boundary_ends_at_the_extent_of_the_data() -> None:
+    """The boundary is a hundred extents away, behind the kink."""
+    x = torch.linspace(-1, 1, 9).double()[:, None]
+    assert linearisation_error(kinked(50.0), x) < 1e-9
+    assert linearisation_error(kinked(1.5), x) > 0.1
