@@ -450,8 +450,8 @@ def test_long_removals_are_pruned_to_what_is_needed(size: int, data: st.DataObje
     assert verify(query, found).minimal.item()
 
 
-@pytest.mark.parametrize("needed", [{0}, {0, 1, 2}])
-def test_pruning_a_long_removal_costs_about_a_run_for_every_unit_that_stays(needed: set[int]) -> None:
+@pytest.mark.parametrize(("needed", "bound"), [({0}, 16), ({0, 1, 2}, 16), (set(range(20)), 32)])
+def test_pruning_a_long_removal_costs_about_a_run_for_every_unit_that_stays(needed: set[int], bound: int) -> None:
     copies = 0
 
     def log_probs(instances: Tensor, removed: Tensor) -> Tensor:
@@ -462,4 +462,4 @@ def test_pruning_a_long_removal_costs_about_a_run_for_every_unit_that_stays(need
     query = FlipQuery(torch.tensor([0, 128]), log_probs, torch.tensor([0]))
     found = prune(query, torch.linspace(1, 0, 128), torch.ones(128, dtype=torch.bool), torch.tensor([True]))
     assert removed_set(found.removed) == needed
-    assert copies < 32  # one by one it would be 8255
+    assert copies < bound  # one by one it would be thousands
