@@ -298,7 +298,7 @@ def test_no_boundary_of_no_region_is_violated() -> None:
 
 def test_joined_regions_keep_their_own_boundaries() -> None:
     one, x, predictions = fitted()
-    other, _, _ = fitted(scaled=False, tight=True)
+    other = Regions.fit(one.boundaries.select(torch.arange(3, len(one.boundaries))), x, predictions, scaled=False)
     both = Regions.joined([one, other])
     assert len(both) == len(one) + len(other)
     for part, start in ((one, 0), (other, len(one))):
