@@ -312,7 +312,7 @@ def test_bisection_gets_as_close_as_the_tolerance_says() -> None:
 
 def test_a_segment_that_leaves_its_class_and_comes_back_joins_no_two_classes() -> None:
     head = lambda x: torch.cat([x[:, :1].abs(), torch.ones_like(x[:, :1]) + 0 * x[:, :1]], 1)  # noqa: E731
-    found = on_segments(head, torch.tensor([[2.0], [0.0]]), torch.tensor([[-3.0], [7.3]]))
+    found = on_segments(head, torch.tensor([[2.0], [0.0]]), torch.tensor([[-2.0], [7.3]]))
     assert found.classes.tolist() == [[1, 0]]  # the second segment's alone
 
 
