@@ -245,8 +245,9 @@ def test_bad_input() -> None:
         at_samples(vee, x)
     with pytest.raises(RCExplainerError, match="NaN"):
         sample_boundaries(vee, x, torch.zeros(10, dtype=torch.long))
-    with pytest.raises(RCExplainerError, match=r"embeddings must be a matrix"):
-        at_samples(vee, points(3)[0])
+    for wrong in (points(3)[0], points(3)[None]):
+        with pytest.raises(RCExplainerError, match=r"embeddings must be a matrix"):
+            at_samples(vee, wrong)
     with pytest.raises(RCExplainerError, match=r"at least two class scores .* returned \(10, 1\)"):
         at_samples(lambda x: x[:, :1], points(10))
     with pytest.raises(RCExplainerError, match="no gradient"):
@@ -285,3 +286,49 @@ def test_towards_a_class_of_a_linear_head_its_boundaries_are_enumerated() -> Non
     x = torch.randn(20, 3, generator=torch.Generator().manual_seed(0))
     found = sample_boundaries(head, x, head(x).argmax(1), target=2)
     assert sorted(tuple(sorted(pair)) for pair in found.classes.tolist()) == [(0, 2), (1, 2), (2, 3)]
+
+
+def test_of_duplicates_the_first_stays_as_it_is() -> None:
+    weight, bias = torch.tensor([[6.0, 8.0], [0.0, 1.0], [3.0, 4.0]]), torch.tensor([2.0, 0.0, 1.0])
+    merged = LinearBoundaries(weight, bias, torch.tensor([[0, 1]] * 3)).merged()
+    assert merged.weight.tolist() == [[6, 8], [0, 1]]
+    assert merged.bias.tolist() == [2, 0]
+
+
+def test_offsets_are_compared_relative_to_the_largest() -> None:
+    """Embeddings in the thousands: there a hyperplane is known no better than to a tenth."""
+    weight, classes = torch.ones(3, 1), torch.tensor([[0, 1]] * 3)
+    assert len(LinearBoundaries(weight, torch.tensor([5000.0, 5000.1, 5003.0]), classes).merged()) == 2
+    assert len(LinearBoundaries(weight, torch.tensor([0.5, 0.6, 3.5]), classes).merged()) == 3
+
+
+def test_bisection_gets_as_close_as_the_tolerance_says() -> None:
+    """Margin x³ + x − 1, whose root is .6823: the error of the linearisation is quadratic in the distance to it."""
+    head = lambda x: torch.cat([x**3 + x - 1, 0 * x], 1)  # noqa: E731
+    boundary = on_segments(head, torch.tensor([[3.0]]).double(), torch.tensor([[-1.0]]).double())
+    root = torch.tensor([[0.6823278038280193]]).double()
+    assert abs(float(boundary(root))) < 1e-5
+
+
+def test_a_segment_that_leaves_its_class_and_comes_back_joins_no_two_classes() -> None:
+    head = lambda x: torch.cat([x[:, :1].abs(), torch.ones_like(x[:, :1]) + 0 * x[:, :1]], 1)  # noqa: E731
+    found = on_segments(head, torch.tensor([[2.0], [0.0]]), torch.tensor([[-2.0], [7.3]]))
+    assert found.classes.tolist() == [[1, 0]]  # the second segment's alone
+
+
+def kinked(at: float):
+    """Margin x + 100, but for a kink of slope at x = −`at`."""
+    return lambda x: torch.cat([x + 100 + 3 * (-at - x).relu(), 0 * x], 1)
+
+
+def test_a_kink_outside_the_data_is_found_and_one_far_outside_is_not() -> None:
+    x = torch.linspace(-1, 1, 9).double()[:, None]
+    assert not is_affine(kinked(5.0), x)
+    assert is_affine(kinked(50.0), x)
+
+
+def test_the_way_to_a_far_boundary_ends_at_the_extent_of_the_data() -> None:
+    """The boundary is a hundred extents away, behind the kink."""
+    x = torch.linspace(-1, 1, 9).double()[:, None]
+    assert linearisation_error(kinked(50.0), x) < 1e-9
+    assert linearisation_error(kinked(1.5), x) > 0.1

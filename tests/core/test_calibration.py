@@ -6,6 +6,7 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
+from rcexplainer.core import calibration
 from rcexplainer.core.calibration import Calibration, calibrate
 
 MAP = Calibration(torch.tensor([0.0, 2.0]), torch.tensor(0.5))
@@ -82,3 +83,15 @@ def test_validation_instances_with_hardly_any_units(logits: list[float]) -> None
         scores = found(new, label_like(new, label))
         assert scores.isfinite().all()
         assert (scores.diff() > 0).all()
+
+
+def test_no_cut_keeps_more_than_half_of_the_units() -> None:
+    found = calibrate(torch.arange(101.0), torch.tensor([0]), lambda removed: removed.sum().float().reshape(1), 1)
+    assert float(found.threshold[0]) == 50
+
+
+def test_quantiles_of_very_many_logits_are_taken_from_a_part_of_them(monkeypatch) -> None:
+    monkeypatch.setattr(calibration, "QUANTILE_LIMIT", 4)
+    logits = torch.tensor([0.0, 9, 9, 1, 9, 9, 2, 9, 9])  # one of three: 0, 1, 2
+    found = calibrate(logits, torch.tensor([0]), lambda removed: removed.sum().float().reshape(1), 1)
+    assert float(found.threshold[0]) == 1

@@ -40,3 +40,14 @@ def test_a_ranking_may_lie_at_any_level_but_not_be_flat() -> None:
 def test_instances_with_a_single_unit_say_nothing() -> None:
     assert mask_collapse(torch.zeros(3), torch.arange(3), 3) is None
     assert ranking_collapse(torch.zeros(0), torch.zeros(0).long(), 3) is None
+
+
+def test_masks_that_are_0_and_1_in_every_instance_are_what_is_wanted() -> None:
+    assert mask_collapse(torch.tensor([30.0, -30, -30, -30, 30]).repeat(20), OWNER, 20) is None
+
+
+@pytest.mark.parametrize(("collapsed", "said"), [(18, False), (19, True)])
+def test_nearly_all_instances_are_95_of_100(collapsed: int, said: bool) -> None:
+    logits = spread().masked_fill(collapsed > OWNER, 0.0)
+    for test in (mask_collapse, ranking_collapse):
+        assert (test(logits, OWNER, 20) is not None) == said

@@ -58,3 +58,10 @@ def test_above_any_threshold_are_the_kept_edges_that_hang_together_with_the_root
         others = found[~wanted]
         assert not len(others) or not wanted.any() or found[wanted].min() > others.max()
     assert len(found.unique()) == len(found)  # no ties arise
+
+
+def test_a_unit_counts_from_the_nearer_of_its_nodes() -> None:
+    """One round reaches node 1 of the path: the unit 1 – 2 hangs on it, 2 – 3 is out of reach."""
+    found = connected(torch.tensor([3.0, 2.0, 5.0]), PATH, torch.tensor([0]), 4, rounds=1)
+    torch.testing.assert_close(found[:2], torch.tensor([3.0, 2.0]))
+    assert found[2] < -900

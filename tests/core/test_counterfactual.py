@@ -403,3 +403,63 @@ def test_a_unit_that_can_be_put_back_is_seen() -> None:
     for removed, minimal in (([True, True, False], False), ([False, True, False], True)):
         final = verify(query, Removal(torch.tensor(removed), torch.tensor([True])))
         assert (final.flipped.tolist(), final.minimal.tolist()) == ([True], [minimal])
+
+
+def test_a_flip_comes_before_any_drop_even_of_a_class_without_probability() -> None:
+    """Towards class 2: without unit 0 class 0 has probability 0, which is the largest drop of all, but no flip."""
+
+    def log_probs(instances: Tensor, removed: Tensor) -> Tensor:
+        table = {(True, False): [0.0, 0.9, 0.1], (False, True): [0.4, 0.1, 0.5]}
+        rows = [table.get(tuple(row), [0.8, 0.1, 0.1]) for row in removed.reshape(-1, 2).tolist()]
+        return torch.tensor(rows).log()
+
+    query = FlipQuery(torch.tensor([0, 2]), log_probs, torch.tensor([0]), target=2)
+    found = greedy_search(query, torch.tensor([0.9, 0.1]), torch.ones(2, dtype=torch.bool))
+    assert removed_set(found.removed) == {1}
+    assert found.flipped.item()
+
+
+@pytest.mark.parametrize(("size", "found"), [(200, True), (300, False)])
+def test_in_a_large_instance_greedy_deletion_considers_the_top_of_the_ranking(size: int, found: bool) -> None:
+    at_100 = ask(size, lambda removed: 0.2 if 100 in removed else 0.8, greedy_search, max_share=0.0)
+    assert at_100[1] is found
+    assert ask(size, lambda removed: 0.2 if 63 in removed else 0.8, greedy_search, max_share=0.0) == ({63}, True, True)
+
+
+def test_greedy_deletion_from_the_start_has_one_unit_less_than_was_found_before() -> None:
+    """It would flip with units 3, 4, 5 and be pruned to 4, 5: but with three units it is not tried."""
+
+    def value(removed: Removed) -> float:
+        if {0, 1, 2} <= removed or {4, 5} <= removed:
+            return 0.2
+        return 0.9 - 0.2 * (3 in removed) - 0.1 * (4 in removed)
+
+    assert ask(6, value, greedy_search) == ({0, 1, 2}, True, True)
+
+
+@given(st.integers(8, 40), st.data())
+@settings(max_examples=60, deadline=None)
+def test_long_removals_are_pruned_to_what_is_needed(size: int, data: st.DataObject) -> None:
+    """The prediction flips if certain units are gone, whatever else is: pruning must end with these alone."""
+    needed = frozenset(data.draw(st.lists(st.integers(0, size - 1), min_size=1, max_size=size // 2)))
+    rule = Rule(size, lambda removed: 0.2 if needed <= removed else 0.8)
+    query = FlipQuery(torch.tensor([0, size]), rule, torch.tensor([0]), max_share=1.0)
+    scores = torch.tensor(data.draw(st.permutations(range(size)))) / size
+    found = prune(query, scores, torch.ones(size, dtype=torch.bool), torch.tensor([True]))
+    assert removed_set(found.removed) == needed
+    assert verify(query, found).minimal.item()
+
+
+@pytest.mark.parametrize(("needed", "bound"), [({0}, 16), ({0, 1, 2}, 16), (set(range(20)), 32)])
+def test_pruning_a_long_removal_costs_about_a_run_for_every_unit_that_stays(needed: set[int], bound: int) -> None:
+    copies = 0
+
+    def log_probs(instances: Tensor, removed: Tensor) -> Tensor:
+        nonlocal copies
+        copies += len(instances)
+        return Rule(128, lambda gone: 0.2 if needed <= gone else 0.8)(instances, removed)
+
+    query = FlipQuery(torch.tensor([0, 128]), log_probs, torch.tensor([0]))
+    found = prune(query, torch.linspace(1, 0, 128), torch.ones(128, dtype=torch.bool), torch.tensor([True]))
+    assert removed_set(found.removed) == needed
+    assert copies < bound  # one by one it would be thousands

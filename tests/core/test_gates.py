@@ -58,3 +58,7 @@ def test_a_gate_lets_gradients_through_and_draws_the_same_for_one_seed(name: str
     assert ((masks[0] > 0) & (masks[0] < 1)).all()
     (gradient,) = torch.autograd.grad(masks[0].sum(), logits)
     assert (gradient > 0).all()
+
+
+def test_a_temperature_divides_the_logits() -> None:
+    assert torch.equal(sigmoid(LOGITS, PTR, owners(PTR), 2.0, seeded()), (LOGITS / 2).sigmoid())

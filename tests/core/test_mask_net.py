@@ -173,6 +173,24 @@ def test_standardised_inputs_have_mean_0_and_spread_1() -> None:
     assert not any(name.endswith(("_mean", "_std")) for name, _ in net.named_parameters())
 
 
+def test_a_large_mean_costs_no_digits() -> None:
+    net = EdgeMaskNet(nn.Identity(), 1, 1)
+    net.gate.forward = lambda z, *_: z
+    nodes = 1e6 + torch.arange(5.0)[:, None] / 4
+    net.standardise(nodes, torch.zeros(2, 1))
+    nothing = torch.empty(0)
+    spread = 0.125**0.5
+    expected = (torch.arange(5.0)[:, None] / 4 - 0.5) / spread
+    torch.testing.assert_close(net(nodes, torch.zeros(1, 1), nothing, nothing, nothing), expected, atol=1e-4, rtol=0)
+
+
+def test_a_node_without_units_spoils_no_gradient() -> None:
+    gate = build(NeighbourGate).requires_grad_()
+    z, z_g, label, pair, owner = inputs()
+    gate(torch.cat([z, z[:1]]), z_g, label, pair, owner).sum().backward()
+    assert all(parameter.grad.isfinite().all() for parameter in gate.parameters())
+
+
 def test_what_is_constant_in_training_neither_divides_by_zero_nor_explodes() -> None:
     """An atom that no training graph has, a unit that was dead: seen later, it must not drown everything else."""
     net = EdgeMaskNet(build(FactorisedGate), D, WIDTH)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from rcexplainer.core.gates import sigmoid
+from rcexplainer.core.losses import confident, doubtful
 from rcexplainer.core.objectives import (
     Masks,
     Step,
@@ -15,6 +16,7 @@ from rcexplainer.core.objectives import (
     follow_order,
     keep_top,
     leave_region,
+    lose_confidence,
     seek_outcomes,
     sum_of,
 )
@@ -130,3 +132,11 @@ def test_objectives_add_up_and_reach_the_network() -> None:
     for name in ("same", "opposite", "order", "effect", "outcome"):
         (gradient,) = torch.autograd.grad(terms[name], now.logits, retain_graph=True)
         assert gradient.abs().sum() > 0, name
+
+
+def test_the_ablation_is_the_confidence_of_both_graphs() -> None:
+    now = step()
+    terms = lose_confidence(Masks(sigmoid, weight=2.0), eta=3.0)(now)
+    mask = now.logits.detach().sigmoid()
+    assert terms["same"].item() == pytest.approx(2 * confident(sure(mask)).mean().item())
+    assert terms["opposite"].item() == pytest.approx(2 * 3 * doubtful(sure(1 - mask)).mean().item())

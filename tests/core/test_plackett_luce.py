@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
-from rcexplainer.core.plackett_luce import effect_loss, order_loss
+from rcexplainer.core.plackett_luce import effect_loss, log_softmax, order_loss
 from rcexplainer.core.segments import owners
 
 
@@ -144,3 +144,9 @@ def test_units_that_do_equally_well_share_the_credit() -> None:
         optimizer.step()
     assert logits[0].item() == pytest.approx(logits[1].item(), abs=1e-2)
     assert logits[0] > logits[2] + 1
+
+
+def test_a_softmax_of_large_scores_does_not_overflow() -> None:
+    values = torch.tensor([1000.0, 1001.0, -1000.0])
+    found = log_softmax(values, torch.tensor([0, 0, 1]), 2)
+    torch.testing.assert_close(found, torch.cat([values[:2].log_softmax(0), torch.zeros(1)]))

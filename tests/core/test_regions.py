@@ -148,16 +148,16 @@ def test_a_linear_head_has_one_region_for_each_class() -> None:
     assert torch.equal(regions.labels[regions.assign(outside, head(outside).argmax(1))], head(outside).argmax(1))
 
 
-@given(st.integers(0, 2**32), st.integers(1, 6))
+@given(st.integers(0, 2**32), st.integers(1, 6), st.booleans())
 @settings(max_examples=40, deadline=None)
-def test_what_holds_of_all_regions(seed: int, classes: int) -> None:
+def test_what_holds_of_all_regions(seed: int, classes: int, tight: bool) -> None:
     generator = torch.Generator().manual_seed(seed)
     x = torch.randn(120, 3, generator=generator, dtype=torch.float64)
     predictions = torch.randint(classes, (120,), generator=generator)
     predictions[(x[:, 0] > 0) & (x[:, 1] > 0)] = 0
     head = mlp(nn.ReLU(), width=3, classes=6)
     boundaries = at_samples(head, x[:30]).merged()
-    regions = Regions.fit(boundaries, x, predictions)
+    regions = Regions.fit(boundaries, x, predictions, tight=tight)
     assigned = regions.assign(x, predictions)
     assert (assigned >= 0).all()
     assert torch.equal(regions.labels[assigned], predictions)
@@ -168,7 +168,10 @@ def test_what_holds_of_all_regions(seed: int, classes: int) -> None:
         if first is not None:
             inside = regions.contains(x, torch.full((120,), first))
             assert regions.regions[first].covered == int((inside & (predictions == label)).sum())
-            assert regions.regions[first].intruders == int((inside & (predictions != label)).sum())
+            intruders = int((inside & (predictions != label)).sum())
+            # A tight region has boundaries more than the cover that was counted.
+            assert intruders <= regions.regions[first].intruders
+            assert tight or intruders == regions.regions[first].intruders
     margins = regions.margins(x, assigned)
     assert (margins >= 0).all()
     assert torch.equal(margins.isinf(), ~regions.valid[assigned])
@@ -276,3 +279,30 @@ def test_tight_regions_have_every_boundary_their_members_agree_on() -> None:
     for before, after in zip(loose.regions, tight.regions, strict=True):
         assert (before.covered, before.intruders) == (after.covered, after.intruders)
     assert bool((tight.margins(x, tight.assign(x, predictions)) >= 0).all())
+
+
+def test_members_on_the_boundary_itself_do_not_divide_by_0() -> None:
+    line = LinearBoundaries(torch.ones(1, 1), torch.zeros(1), torch.tensor([[0, 1]]))
+    x, predictions = torch.tensor([[0.0], [0.0], [1.0], [2.0]]), torch.tensor([1, 1, 0, 0])
+    regions = Regions.fit(line, x, predictions)
+    assert [len(region.rows) for region in regions.regions] == [1, 1]
+    assert not regions.margins(x, regions.assign(x, predictions)).isnan().any()
+
+
+def test_no_boundary_of_no_region_is_violated() -> None:
+    regions, x, _ = fitted()
+    nowhere = torch.full((len(x),), -1)
+    assert (regions.violated(x, torch.full_like(nowhere, len(regions) - 1)) > 0).any()
+    assert (regions.violated(x, nowhere) == 0).all()
+
+
+def test_joined_regions_keep_their_own_boundaries() -> None:
+    one, x, predictions = fitted()
+    other = Regions.fit(one.boundaries.select(torch.arange(3, len(one.boundaries))), x, predictions, scaled=False)
+    both = Regions.joined([one, other])
+    assert len(both) == len(one) + len(other)
+    for part, start in ((one, 0), (other, len(one))):
+        own = part.assign(x, predictions)
+        width = part.scale.size(1)
+        torch.testing.assert_close(both.margins(x, own + start)[:, :width], part.margins(x, own))
+        assert torch.equal(both.violated(x, own + start), part.violated(x, own))

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
-from rcexplainer.core.search import greedy, toggle_each
+from rcexplainer.core.search import greedy, prefer, toggle_each
 
 Removed = frozenset[int]  # units by their place in the whole
 
@@ -133,3 +133,42 @@ def test_toggle_each_changes_one_unit_of_one_copy(sizes: list[int]) -> None:
 def test_toggle_nothing() -> None:
     instance, removed = toggle_each(torch.tensor([0, 2]), torch.tensor([True, False]), torch.empty(0, dtype=torch.long))
     assert len(instance) == len(removed) == 0
+
+
+INSTANCE = torch.tensor([0, 0, 0, 1, 1, 1])
+
+
+def test_outside_the_region_near_ties_go_by_the_units_own_effect() -> None:
+    """Values are log-odds: −5 and −6 are both nearly 0 as probabilities, 1 and 0.9 are not compared outside."""
+    effect = torch.tensor([0.1, 0.9, 0.5, 0.1, 0.9, 0.5])
+    value = torch.tensor([-6.0, -5.0, 0.0, 0.9, 1.0, 2.0])
+    assert prefer(effect, 0.01)(value, torch.arange(6), INSTANCE, 2).tolist() == [1, 3]
+    assert prefer(effect, 0.0)(value, torch.arange(6), INSTANCE, 2).tolist() == [0, 3]
+
+
+def test_inside_the_region_only_exact_ties_go_by_effect() -> None:
+    effect = torch.tensor([0.1, 0.2, 0.9, 0.1, 0.3, 0.2])
+    value = torch.tensor([5.0, 5.0, 5.001, 7.0, 7.0, 7.0])
+    assert prefer(effect, 0.5)(value, torch.arange(6), INSTANCE, 2).tolist() == [1, 4]
+
+
+def test_effects_are_those_of_the_units_not_of_the_options() -> None:
+    effect = torch.tensor([0.0, 0.9, 0.0, 0.1])
+    value, units = torch.tensor([-3.0, -3.0]), torch.tensor([3, 1])
+    assert prefer(effect, 0.1)(value, units, torch.tensor([0, 0]), 1).tolist() == [1]
+
+
+def test_several_values_per_copy_are_kept_in_columns() -> None:
+    """By two keys: the second decides where the first ties."""
+    ptr = torch.tensor([0, 3])
+
+    def keys(instances: Tensor, removed: Tensor) -> Tensor:
+        gone = removed.reshape(len(instances), 3)
+        return torch.stack([gone[:, 0].float(), -gone[:, 2].float()], 1)
+
+    def choose(keys: Tensor, units: Tensor, instance: Tensor, num_instances: int) -> Tensor:
+        return (10 * keys[:, 0] + keys[:, 1]).argmin().reshape(1)
+
+    found = greedy(ptr, keys, torch.ones(3, dtype=torch.bool), torch.tensor([2]), choose=choose, columns=2)
+    assert found.units.tolist() == [[2, 1]]
+    assert found.values.tolist() == [[[0.0, -1.0], [0.0, -1.0]]]

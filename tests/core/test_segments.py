@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 
 from rcexplainer.core import segments
-from rcexplainer.core.segments import first_minimum, gather_ranges, owners, ranks
+from rcexplainer.core.segments import first_minimum, gather_ranges, owners, ranks, split_by_cost
 
 FEW = st.sampled_from([-1.5, 0.0, 0.5, 2.0, float("inf")])  # few values, so that there are ties
 SIZES = st.lists(st.integers(0, 5), max_size=6)
@@ -72,3 +72,22 @@ def test_ranks(sizes: list[int], data: st.DataObject) -> None:
     ptr = ptr_of(sizes)
     scores = torch.tensor([score for part in parts for score in part], dtype=torch.float)
     assert ranks(scores, owners(ptr), ptr).tolist() == expected
+
+
+def test_pieces_of_about_the_same_cost() -> None:
+    def pieces(cost: list[int], limit: float) -> list[list[int]]:
+        return [piece.tolist() for piece in split_by_cost(torch.arange(len(cost)), torch.tensor(cost), limit)]
+
+    assert pieces([5, 5, 5, 5], 10) == [[0, 1], [2, 3]]
+    assert pieces([1, 50, 1, 1], 10) == [[0, 1], [2, 3]]
+    assert pieces([], 10) == []
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=12), st.integers(1, 40))
+@settings(deadline=None)
+def test_a_piece_costs_less_than_the_limit_and_one_more(cost: list[int], limit: int) -> None:
+    ids = torch.arange(len(cost))
+    pieces = split_by_cost(ids, torch.tensor(cost), limit)
+    assert torch.equal(torch.cat(pieces), ids)
+    for piece in pieces:
+        assert sum(cost[i] for i in piece.tolist()[:-1]) < limit

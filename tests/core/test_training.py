@@ -1,6 +1,7 @@
 """The loop: it learns, stops early, keeps the best weights, and goes on where it was killed."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -84,3 +85,50 @@ def test_a_validation_loss_that_is_no_number_is_never_the_best() -> None:
     values = iter([1.0, math.nan, 0.5])
     run = make(epochs=3, validate=lambda: next(values))
     assert [epoch.best for epoch in run] == [True, False, True]
+
+
+def test_of_equal_epochs_the_first_is_the_best() -> None:
+    run = make(epochs=6, patience=2, validate=lambda: 1.0)
+    assert [epoch.best for epoch in run] == [True, False, False]
+
+
+def test_the_last_weights_may_be_kept() -> None:
+    values = iter([1.0, 2.0, 3.0])
+    run = make(epochs=3, validate=lambda: next(values))
+    run.schedule = replace(run.schedule, keep_last=True)
+    for _ in run:
+        last = weights(run)
+    assert weights(run) == last
+
+
+def test_terms_are_means_over_instances_and_progress_grows_within_an_epoch() -> None:
+    """30 instances in batches of 8, 8, 8 and 6."""
+    run = make(epochs=2)
+    seen: list[float] = []
+
+    def loss(ids: Tensor, progress: float) -> dict[str, Tensor]:
+        seen.append(progress)
+        return {"number": ids.float().mean() + 0 * run.net.weight.sum()}
+
+    run.loss = loss
+    assert [epoch.terms["number"] for epoch in run] == pytest.approx([14.5, 14.5])
+    assert seen == pytest.approx([place / 8 for place in range(8)])
+
+
+def test_it_trains_where_gradients_are_switched_off() -> None:
+    with torch.no_grad():
+        run = make()
+        list(run)
+    plain = make()
+    list(plain)
+    assert weights(run) == weights(plain)
+
+
+def test_started_again_it_remembers_the_best_epoch() -> None:
+    before = make(patience=2, validate=iter([1.0, 3.0]).__next__)
+    steps = iter(before)
+    next(steps), next(steps)
+    again = make(patience=2, validate=iter([2.0, 2.0]).__next__)
+    again.restore(*before.state())
+    assert [epoch.best for epoch in again] == [False]
+    assert [epoch.val for epoch in again.history] == [1.0, 3.0, 2.0]

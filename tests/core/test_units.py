@@ -80,3 +80,12 @@ def test_units_are_the_sets_of_two_nodes(case: tuple[Tensor, Tensor, int]) -> No
     for graph in range(num_graphs):
         low, high = units.ptr[graph : graph + 2].tolist()
         assert units.owner[low:high].tolist() == [graph] * int((units.owner == graph).sum())
+
+
+def test_a_pair_is_a_unit_unless_all_its_columns_are_fixed() -> None:
+    """0 – 1 may go, though one of its directions is fixed; 1 – 2 is fixed in both."""
+    edge_index = torch.tensor([[0, 1, 1, 2, 0], [1, 0, 2, 1, 2]])
+    fixed = torch.tensor([True, False, True, True, False])
+    units = find_units(edge_index, 3, torch.zeros(3, dtype=torch.long), 1, fixed)
+    assert units.pair.t().tolist() == [[0, 1], [0, 2]]
+    assert units.of_edge.tolist() == [0, 0, -1, -1, 1]

@@ -102,9 +102,9 @@ def greedy_search(query: FlipQuery, scores: Tensor, allowed: Tensor) -> Removal:
     steps = torch.where(first.flipped, sizes - 1, query.max_units()).clamp_min(0)
     nothing = torch.zeros_like(state)
     anew = prune(query, scores, *_greedy_from(query, options, steps, nothing, torch.zeros_like(flipped)))
-    better = anew.flipped & (~first.flipped | (_sizes(query, anew.removed) < sizes))
-    removed = torch.where(better[owners(query.ptr)], anew.removed, first.removed)
-    return Removal(removed, first.flipped | better)
+    # The second try had fewer steps than the first removal has units, so wherever it flips, it is the better one.
+    removed = torch.where(anew.flipped[owners(query.ptr)], anew.removed, first.removed)
+    return Removal(removed, first.flipped | anew.flipped)
 
 
 def prune(query: FlipQuery, scores: Tensor, state: Tensor, flipped: Tensor) -> Removal:
@@ -171,9 +171,8 @@ def _cut_path(
     last = torch.where(reached, flips.int().argmax(1), drops.argmin(1))
     walked = torch.arange(units.size(1), device=units.device) <= last[:, None]
     walked &= (reached | (drops.amin(1) < start))[:, None]
-    taken = units[walked & (units >= 0) & (~flipped)[:, None]]
     state = state.clone()
-    state[taken] = True
+    state[units[walked & (units >= 0)]] = True
     return state, flipped | reached
 
 

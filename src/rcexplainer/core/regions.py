@@ -33,7 +33,7 @@ class DecisionRegion:
         rows: [p] long; P as rows of the boundaries.
         signs: [p] ±1; the inner side of each.
         covered: Number of members that no earlier region covers.
-        intruders: Number of instances of other classes inside.
+        intruders: Number of instances of other classes inside, counted before a region is made tight.
     """
 
     label: int

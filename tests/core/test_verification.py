@@ -1,0 +1,78 @@
+"""Answers of a batch against those alone: the sample, the tolerance, and what counts as different."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from rcexplainer.core.counterfactual import Verified
+from rcexplainer.core.verification import Answers, Interference, check_alone, gaps
+
+PTR = torch.tensor([0, 2, 4])
+REMOVED = torch.tensor([True, False, False, True])
+BEFORE = torch.tensor([[0.9, 0.1], [0.8, 0.2]]).log()
+AFTER = torch.tensor([[0.3, 0.7], [0.6, 0.4]]).log()
+
+
+def answers(searched: bool = True) -> Answers:
+    flags = torch.tensor([True, False])
+    return Answers(PTR, BEFORE, REMOVED, Verified(AFTER, flags, flags)) if searched else Answers(PTR, BEFORE)
+
+
+def alone(shift: float, copy: int = 3):
+    """The same answers as in the batch, but for one of the four copies."""
+
+    def evaluate(ids: Tensor, removed: Tensor) -> Tensor:
+        assert ids.tolist() == [0, 1, 0, 1]
+        assert removed.tolist() == [False] * 4 + REMOVED.tolist()
+        return torch.cat([BEFORE, AFTER]) + torch.zeros(4, 1).index_fill(0, torch.tensor([copy]), shift)
+
+    return evaluate
+
+
+@pytest.mark.parametrize("copy", range(4))
+def test_graphs_are_compared_as_they_are_and_without_the_removed_units(copy: int) -> None:
+    check_alone(answers(), alone(0.9e-4, copy), 16, seed=0)
+    with pytest.raises(Interference, match=r"1 of 4 answers differ in a batch, log p by up to 0\.0002") as caught:
+        check_alone(answers(), alone(2e-4, copy), 16, seed=0)
+    assert (caught.value.different, caught.value.checked) == (1, 4)
+
+
+def test_without_a_search_the_graphs_themselves_are_compared() -> None:
+    def evaluate(ids: Tensor, removed: Tensor) -> Tensor:
+        assert (ids.tolist(), removed.tolist()) == ([0, 1], [False] * 4)
+        return BEFORE
+
+    check_alone(answers(searched=False), evaluate, 16, seed=0)
+
+
+def test_nan_in_one_of_two_answers_is_a_difference() -> None:
+    with pytest.raises(Interference, match="1 of 4 answers"):
+        check_alone(answers(), alone(math.nan), 16, seed=0)
+
+
+def test_another_class_is_a_difference_however_close_the_probabilities_are() -> None:
+    batched, single = torch.tensor([[0.50001, 0.49999]]).log(), torch.tensor([[0.49999, 0.50001]]).log()
+    assert float(gaps(batched, single)) < 1e-4
+    with pytest.raises(Interference, match="1 of 1"):
+        check_alone(Answers(torch.tensor([0, 0]), batched), lambda *_: single, 16, seed=0)
+
+
+def test_a_sample_of_the_given_size_that_the_seed_decides() -> None:
+    asked: list[list[int]] = []
+
+    def evaluate(ids: Tensor, removed: Tensor) -> Tensor:
+        asked.append(ids.tolist())
+        return torch.zeros(len(ids), 2)
+
+    for seed in (0, 0, 1):
+        check_alone(Answers(torch.zeros(101, dtype=torch.long), torch.zeros(100, 2)), evaluate, 8, seed)
+    assert [len(set(ids)) for ids in asked] == [8, 8, 8]
+    assert asked[0] == sorted(asked[0]) == asked[1] != asked[2]
+
+
+def test_the_gap_of_equal_infinities_and_of_two_nans_is_0() -> None:
+    one = torch.tensor([[0.0, -math.inf], [math.nan, 1.0], [0.0, -math.inf], [1.0, 2.0]])
+    other = torch.tensor([[0.5, -math.inf], [math.nan, 1.0], [0.0, -5.0], [1.0, 2.25]])
+    assert gaps(one, other).tolist() == [0.5, 0.0, math.inf, 0.25]
