@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from rcexplainer.core.counterfactual import Verified
+from rcexplainer.core.counterfactual import Removal, Verified
 from rcexplainer.core.verification import Answers, Interference, check_alone, gaps
 
 PTR = torch.tensor([0, 2, 4])
@@ -17,7 +17,8 @@ AFTER = torch.tensor([[0.3, 0.7], [0.6, 0.4]]).log()
 
 def answers(searched: bool = True) -> Answers:
     flags = torch.tensor([True, False])
-    return Answers(PTR, BEFORE, REMOVED, Verified(AFTER, flags, flags)) if searched else Answers(PTR, BEFORE)
+    found, final = Removal(REMOVED, flags), Verified(AFTER, flags, flags)
+    return Answers(PTR, BEFORE, found, final) if searched else Answers(PTR, BEFORE)
 
 
 def alone(shift: float, copy: int = 3):
