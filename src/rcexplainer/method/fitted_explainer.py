@@ -193,8 +193,8 @@ class FittedExplainer:
             first = next((one for one in chunk if isinstance(one, Instance)), None)
             if run.whole is None and first is not None:
                 run = replace(run, whole=TASKS[self.split.task].whole_graph(self.split, first.graph))
-            errors = self._errors(chunk, inputs.masks_of(masks, start, len(chunk)), start)
             own = inputs.masks_of(masks, start, len(chunk))
+            errors = self._errors(chunk, own, start)
             try:
                 results = inputs.isolated(chunk, own, errors, replace(run, start=start))
             except Interference as found:
