@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rcexplainer import baselines, datasets, errors, gnn, integrations, metrics, testing, viz
     from rcexplainer.config import RCConfig
+    from rcexplainer.core.budget import Seconds
     from rcexplainer.explainer import FittedRCExplainer, RCExplainer, load
     from rcexplainer.explanation import Counterfactual, Explanation, Failure
+    from rcexplainer.method.explanations import Explanations
 
 __version__ = "0.2.0"
 
@@ -28,16 +30,20 @@ NAMES = {
     "FittedRCExplainer": "explainer",
     "Explanation": "explanation",
     "Counterfactual": "explanation",
+    "Explanations": "method.explanations",
     "Failure": "explanation",
+    "Seconds": "core.budget",
     "load": "explainer",
 }
 __all__ = [
     "Counterfactual",
     "Explanation",
+    "Explanations",
     "Failure",
     "FittedRCExplainer",
     "RCConfig",
     "RCExplainer",
+    "Seconds",
     "baselines",
     "datasets",
     "errors",

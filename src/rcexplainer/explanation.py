@@ -28,6 +28,7 @@ class Counterfactual:
             these graphs is flipped. False also if the prediction did not flip.
         target: The class that was to be reached; None for any class other than `source`.
         disputed: Whether the search saw another answer than the final run. Then no flip is claimed.
+        exhausted: Whether the search ended because its budget was spent: this is the best it had by then.
     """
 
     original: Data
@@ -37,6 +38,7 @@ class Counterfactual:
     minimal: bool = False
     target: int | None = None
     disputed: bool = False
+    exhausted: bool = False
 
     @property
     def prediction(self) -> int:
@@ -206,8 +208,8 @@ class Explanation:
             other = self.class_names[found.prediction] if self.class_names else str(found.prediction)
             count = len(self.removed_units)
             changed = f"→ {other} without {count}" if found.flipped else f"still {other} without {count}"
-            note = " (minimal)" if found.minimal else " (disputed)" if found.disputed else ""
-            parts.append(changed + note)
+            notes = {"minimal": found.minimal, "disputed": found.disputed, "budget spent": found.exhausted}
+            parts.append(changed + "".join(f" ({note})" for note, holds in notes.items() if holds))
         return f"Explanation({', '.join(parts)})"
 
 

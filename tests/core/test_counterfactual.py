@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
-from rcexplainer.core import counterfactual
+from rcexplainer.core import flip_query
 from rcexplainer.core.counterfactual import FlipQuery, Removal, greedy_search, prefix_search, prune, verify
 from rcexplainer.core.segments import ranks
 from tests.core.test_search import Removed, SetFunctions
@@ -373,7 +373,7 @@ def test_prefixes_of_a_large_instance_are_tried_in_pieces(monkeypatch) -> None:
     whole = prefix_search(query, scores, torch.ones(40, dtype=torch.bool))
     largest = max(seen)
     seen.clear()
-    monkeypatch.setattr(counterfactual, "PREFIX_UNITS", 64)
+    monkeypatch.setattr(flip_query, "PIECE_UNITS", 64)
     pieces = prefix_search(query, scores, torch.ones(40, dtype=torch.bool))
     assert torch.equal(whole.removed, pieces.removed)
     assert whole.flipped.tolist() == [True, True]

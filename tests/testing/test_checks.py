@@ -44,7 +44,8 @@ class Dice(Method):
 
 class Careless(Random):
     def scores(self, instances, labels):
-        instances.split.model.eval()
+        with torch.no_grad():
+            next(instances.split.model.parameters()).add_(1)  # flags and hooks are restored whatever a method does
         return super().scores(instances, labels)
 
 

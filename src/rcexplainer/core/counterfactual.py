@@ -1,11 +1,11 @@
 """Counterfactuals: the units without which the prediction is another one, verified on graphs that lack them.
 
-    prefix   the shortest prefix of the ranking whose deletion flips the prediction. Flips are not monotone in its
-             length, so all prefixes up to `max_share` of the units are tried
+    prefix   the shortest prefix of the ranking whose deletion flips the prediction (`core.prefixes`), up to `max_share`
+             of the units
     greedy   where no prefix flips, greedy deletion continues from the prefix with the largest drop; where that does not
              flip, or takes several units, greedy deletion from the start is tried too, and taken if it needs fewer
-    prune    units are put back as long as the prediction stays flipped; what is left is minimal: putting back
-             any single one undoes the flip
+    prune    what can be put back is put back (`core.pruning`); what is left is minimal: putting back any single unit
+             undoes the flip
 
     verify   the last word: the model on the graph without these units, and with each of them put back. Claims follow
              from this run alone, whatever the search has seen before
@@ -19,15 +19,15 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from rcexplainer.core.flip_query import FlipQuery, Removal, best_of_keys, first_best
-from rcexplainer.core.search import greedy, toggle_each
-from rcexplainer.core.segments import first_minimum, gather_ranges, owners, ranks, split_by_cost
+from rcexplainer.core.flip_query import FlipQuery, Removal, first_best
+from rcexplainer.core.prefixes import best_prefix
+from rcexplainer.core.pruning import prune, sizes
+from rcexplainer.core.search import Evaluate, toggle_each
+from rcexplainer.core.segments import owners, ranks
 
 __all__ = ["FlipQuery", "Removal", "Verified", "greedy_search", "prefix_search", "prune", "verify"]
 
-PREFIX_UNITS = 1 << 22  # units of all prefixes evaluated at a time
 LARGE_INSTANCE, GREEDY_CANDIDATES = 256, 64  # with more units than the first, greedy deletion considers the second
-SMALLEST_BLOCK = 4  # units put back at once, at least
 
 
 @dataclass(frozen=True)
@@ -45,27 +45,32 @@ class Verified:
     minimal: Tensor
 
 
-def verify(query: FlipQuery, removal: Removal) -> Verified:
+def verify(query: FlipQuery, removal: Removal, last_word: Evaluate | None = None) -> Verified:
     """Run the model on every instance without its units and, where the search saw a flip, with each unit put back.
 
-    All copies go through one run. An instance whose units were not put back one by one is not called minimal.
+    An instance whose units were not all put back one by one, because the budget is spent, is not called minimal.
 
     Args:
         query: The query that was searched for.
         removal: The units that the search removed.
+        last_word: Runs the instances without their units; None: as the query does.
 
     Returns:
         The answers and the claims.
     """
     everyone = torch.arange(len(query.source), device=removal.removed.device)
-    units = (removal.removed & removal.flipped[owners(query.ptr)]).nonzero().squeeze(1)
-    instance, put_back = toggle_each(query.ptr, removal.removed, units)
-    log_probs = query.log_probs(torch.cat([everyone, instance]), torch.cat([removal.removed, put_back]))
-    turned = query.flips(log_probs, torch.cat([everyone, instance]))
-    flipped, still = turned[: len(everyone)], turned[len(everyone) :]
-    needless = torch.zeros_like(flipped)
-    needless[instance[still]] = True
-    return Verified(log_probs[: len(everyone)], flipped, flipped & removal.flipped & ~needless)
+    log_probs = (last_word or query.log_probs)(everyone, removal.removed)
+    flipped = query.flips(log_probs, everyone)
+    size = sizes(query, removal.removed)
+    # Putting back the only unit gives the instance as it was, and so does putting back nothing.
+    undone = ~query.flips(query.start(), everyone) if bool((size == 1).any()) else torch.ones_like(flipped)
+    several = (flipped & removal.flipped & (size > 1))[owners(query.ptr)]
+    units = (removal.removed & several).nonzero().squeeze(1)
+    instance = torch.searchsorted(query.ptr, units, right=True) - 1
+    rows, put_back = query.answers(instance, lambda some: toggle_each(query.ptr, removal.removed, units[some])[1])
+    needed = torch.zeros_like(size).index_add(0, instance[rows], (~query.flips(put_back, instance[rows])).long())
+    minimal = torch.where(size > 1, needed == size, undone | (size == 0))
+    return Verified(log_probs, flipped, flipped & removal.flipped & minimal)
 
 
 def prefix_search(query: FlipQuery, scores: Tensor, allowed: Tensor) -> Removal:
@@ -79,7 +84,7 @@ def prefix_search(query: FlipQuery, scores: Tensor, allowed: Tensor) -> Removal:
     Returns:
         The units removed and whether that flips.
     """
-    state, flipped = _best_prefix(query, scores, allowed)
+    state, flipped = best_prefix(query, scores, allowed)
     return prune(query, scores, state, flipped)
 
 
@@ -94,49 +99,16 @@ def greedy_search(query: FlipQuery, scores: Tensor, allowed: Tensor) -> Removal:
     Returns:
         The units removed and whether that flips.
     """
-    state, flipped = _best_prefix(query, scores, allowed)
+    state, flipped = best_prefix(query, scores, allowed)
     options = _greedy_options(query, scores, allowed)
-    steps = torch.where(flipped, 0, query.max_units() - _sizes(query, state)).clamp_min(0)
+    steps = torch.where(flipped, 0, query.max_units() - sizes(query, state)).clamp_min(0)
     first = prune(query, scores, *_greedy_from(query, options, steps, state, flipped))
-    sizes = _sizes(query, first.removed)
-    steps = torch.where(first.flipped, sizes - 1, query.max_units()).clamp_min(0)
+    steps = torch.where(first.flipped, sizes(query, first.removed) - 1, query.max_units()).clamp_min(0)
     nothing = torch.zeros_like(state)
     anew = prune(query, scores, *_greedy_from(query, options, steps, nothing, torch.zeros_like(flipped)))
     # The second try had fewer steps than the first removal has units, so wherever it flips, it is the better one.
     removed = torch.where(anew.flipped[owners(query.ptr)], anew.removed, first.removed)
     return Removal(removed, first.flipped | anew.flipped)
-
-
-def prune(query: FlipQuery, scores: Tensor, state: Tensor, flipped: Tensor) -> Removal:
-    """Put back units, those with the lowest scores first, as long as the prediction stays flipped.
-
-    Args:
-        query: What was searched for.
-        scores: [units] the ranking.
-        state: [units] bool; the units removed so far.
-        flipped: [n] bool; the instances to prune, which flip in this state.
-
-    Returns:
-        The units that stay removed.
-    """
-    owner = owners(query.ptr)
-    state, undecided = _put_back_blocks(query, scores, state, flipped), flipped.clone()
-    while bool(undecided.any()):
-        units = (state & undecided[owner]).nonzero().squeeze(1)
-        instance, removed = toggle_each(query.ptr, state, units)
-        still = query.flips(query.log_probs(instance, removed), instance)
-        needless = torch.where(still, scores[units], torch.inf)
-        least = first_minimum(needless, instance, len(flipped))
-        again = (least >= 0) & undecided
-        again[again.clone()] &= still[least[again]]
-        state[units[least[again]]] = False
-        undecided = again  # an instance none of whose units can be put back is minimal
-    return Removal(state, flipped)
-
-
-def _sizes(query: FlipQuery, state: Tensor) -> Tensor:
-    """[n] how many units of each instance are removed."""
-    return torch.zeros_like(query.source).index_add(0, owners(query.ptr), state.long())
 
 
 def _greedy_options(query: FlipQuery, scores: Tensor, allowed: Tensor) -> Tensor:
@@ -151,77 +123,41 @@ def _greedy_from(
     query: FlipQuery, options: Tensor, steps: Tensor, state: Tensor, flipped: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Greedily delete up to `steps` [n] more units of each instance, until it flips or to its largest drop."""
-    if not int(steps.sum()):
+    going = steps > 0
+    if not bool(going.any()):
         return state, flipped
-
-    path = greedy(query.ptr, query.keys, options, steps, state, best_of_keys, columns=2)
-    start = query.keys(torch.arange(len(flipped), device=state.device), state)[:, 1]
-    return _cut_path(path.units, path.values[..., 0] > 0, path.values[..., 1], state, flipped, start)
-
-
-def _cut_path(
-    units: Tensor, flips: Tensor, drops: Tensor, state: Tensor, flipped: Tensor, start: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Follow each path to its first flip; where there is none, to its smallest drop if that is below the start's.
-
-    units, flips, drops [n, steps]; start [n] the drop before the first step.
-    """
-    reached = flips.any(1)
-    drops = drops.nan_to_num(nan=torch.inf)
-    last = torch.where(reached, flips.int().argmax(1), drops.argmin(1))
-    walked = torch.arange(units.size(1), device=units.device) <= last[:, None]
-    walked &= (reached | (drops.amin(1) < start))[:, None]
-    state = state.clone()
-    state[units[walked & (units >= 0)]] = True
-    return state, flipped | reached
-
-
-def _best_prefix(query: FlipQuery, scores: Tensor, allowed: Tensor) -> tuple[Tensor, Tensor]:
-    """(units removed [units], flipped [n]): the shortest flipping prefix, or the one with the largest drop."""
-    ptr, owner = query.ptr, owners(query.ptr)
-    place = ranks(scores.masked_fill(~allowed, -torch.inf), owner, ptr)
-    usable = torch.zeros_like(query.source).index_add(0, owner, allowed.long())
-    most = torch.minimum(query.max_units(), usable)
-    length, instance = gather_ranges(torch.zeros_like(most), most + 1)  # 0: removing nothing may be the best
-
-    def run(rows: Tensor) -> Tensor:
-        own = instance[rows]
-        index, copy = gather_ranges(ptr[own], ptr[own + 1])
-        return query.log_probs(own, place[index] < length[rows][copy])
-
-    # In pieces: the prefixes of one large instance alone have as many units as it has, squared.
-    rows = torch.arange(len(length), device=ptr.device)
-    log_probs = torch.cat([run(piece) for piece in split_by_cost(rows, ptr.diff()[instance], PREFIX_UNITS)])
-    flips = query.flips(log_probs, instance)
-    drop = query.drop(log_probs, instance).double()
-    best = first_best(flips, torch.where(flips, length.double(), drop), instance, len(most))
-    found = best >= 0
-    chosen = torch.zeros_like(most)
-    chosen[found] = length[best[found]]
-    flipped = torch.zeros_like(found)
-    flipped[found] = flips[best[found]]
-    return place < chosen[owner], flipped
+    owner, state, flipped = owners(query.ptr), state.clone(), flipped.clone()
+    best, ids = state.clone(), going.nonzero().squeeze(1)
+    lowest = torch.full_like(steps, -torch.inf, dtype=torch.double)
+    lowest[ids] = query.drop(_at(query, state, ids), ids).double()
+    for step in range(int(steps.max())):
+        units = (options & ~state & (going & (steps > step))[owner]).nonzero().squeeze(1)
+        if not len(units):
+            break
+        instance = torch.searchsorted(query.ptr, units, right=True) - 1
+        now = state.clone()
+        rows, log_probs = query.answers(
+            instance, lambda some, now=now, units=units: toggle_each(query.ptr, now, units[some])[1]
+        )
+        units, instance = units[rows], instance[rows]
+        flips, drop = query.flips(log_probs, instance), query.drop(log_probs, instance).double()
+        chosen = first_best(flips, drop, instance, len(steps))
+        going = chosen >= 0  # an instance without options, or without budget, is done
+        ids, chosen = going.nonzero().squeeze(1), chosen[going]
+        state[units[chosen]] = True
+        closer = torch.zeros_like(flipped)
+        closer[ids] = flips[chosen] | (drop[chosen] < lowest[ids])
+        best = torch.where(closer[owner], state, best)
+        lowest[ids] = torch.minimum(lowest[ids], drop[chosen])
+        flipped[ids[flips[chosen]]] = True
+        going[ids[flips[chosen]]] = False
+    return best, flipped
 
 
-def _put_back_blocks(query: FlipQuery, scores: Tensor, state: Tensor, flipped: Tensor) -> Tensor:
-    """Put back half, then a quarter, … of a long removal's lowest-scoring units at once.
-
-    One by one costs a run for every pair of units; with blocks hardly more than a run for every unit that stays.
-    """
-    owner = owners(query.ptr)
-    state = state.clone()
-    block = torch.where(flipped, _sizes(query, state) // 2, 0)
-    block[block < SMALLEST_BLOCK] = 0
-    while bool((block > 0).any()):
-        busy = (block > 0).nonzero().squeeze(1)
-        size = _sizes(query, state)
-        place = ranks(scores.masked_fill(~state, -torch.inf), owner, query.ptr)  # removed units come first
-        tried = state & (place < (size - block)[owner])
-        index, _ = gather_ranges(query.ptr[busy], query.ptr[busy + 1])
-        still = query.flips(query.log_probs(busy, tried[index]), busy)
-        kept = torch.zeros_like(flipped)
-        kept[busy[still]] = True
-        state = torch.where(kept[owner], tried, state)
-        left = torch.where(kept, torch.minimum(block, _sizes(query, state) // 2), block // 2)
-        block = torch.where((block > 0) & (left >= SMALLEST_BLOCK), left, 0)
-    return state
+def _at(query: FlipQuery, state: Tensor, ids: Tensor) -> Tensor:
+    """log P of instances in a state; nothing is run where nothing is removed and that is known."""
+    own = state & torch.isin(owners(query.ptr), ids)
+    if query.before is not None and not bool(own.any()):
+        return query.before[ids]
+    index = (torch.isin(owners(query.ptr), ids)).nonzero().squeeze(1)
+    return query.log_probs(ids, state[index])

@@ -4,13 +4,18 @@ flip(copy)   argmax P(copy) ≠ source,   or   = target if there is one
 drop(copy)   log P(source | copy),      or   log P(source | copy) − log P(target | copy)
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from rcexplainer.core.budget import Meter
 from rcexplainer.core.search import Evaluate
-from rcexplainer.core.segments import first_minimum
+from rcexplainer.core.segments import first_minimum, split_by_cost
+
+PIECE_UNITS = 1 << 21  # units of the copies that are made at a time
+TIMED_UNITS = 1 << 18  # the same where time is short: the clock is read between pieces
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,8 @@ class FlipQuery:
         source: [n] the predicted class of each instance.
         target: The class to reach; None for any class but `source`.
         max_share: The share of an instance's units that may be removed.
+        before: log P [n, C] of the instances as they are; None: the model is run to find out.
+        meter: Counts and bounds the runs of the search; None: no bound.
     """
 
     ptr: Tensor
@@ -30,6 +37,36 @@ class FlipQuery:
     source: Tensor
     target: int | None = None
     max_share: float = 0.5
+    before: Tensor | None = None
+    meter: Meter | None = None
+
+    def start(self) -> Tensor:
+        """log P [n, C] of the instances with nothing removed."""
+        if self.before is not None:
+            return self.before
+        everyone = torch.arange(len(self.source), device=self.source.device)
+        return self.log_probs(everyone, torch.zeros(int(self.ptr[-1]), dtype=torch.bool, device=self.ptr.device))
+
+    def answers(self, instance: Tensor, removed: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor]:
+        """Run copies, as far as the budget goes.
+
+        Args:
+            instance: [v] the instance of each copy, the copies of one instance next to each other.
+            removed: Positions of copies [k] → the units removed from these, copy after copy.
+
+        Returns:
+            The positions of the copies that were run [k], and log P [k, C].
+        """
+        rows = torch.arange(len(instance), device=instance.device)
+        limit = TIMED_UNITS if self.meter is not None and self.meter.timed else PIECE_UNITS
+        ran, found = [rows[:0]], list[Tensor]()
+        for piece in split_by_cost(rows, self.ptr.diff()[instance], limit):
+            allowed = piece if self.meter is None else piece[self.meter.granted(instance[piece])]
+            if len(allowed):
+                ran.append(allowed)
+                found.append(self.log_probs(instance[allowed], removed(allowed)))
+        nothing = torch.empty(0, 1 + (self.target or 0), device=rows.device)
+        return torch.cat(ran), torch.cat(found) if found else nothing
 
     def flips(self, log_probs: Tensor, instance: Tensor) -> Tensor:
         """Which copies are of the class searched for.
@@ -58,20 +95,6 @@ class FlipQuery:
         here = log_probs.gather(1, self.source[instance, None]).squeeze(1)
         value = here if self.target is None else here - log_probs[:, self.target]
         return value.nan_to_num(nan=torch.inf, posinf=torch.inf, neginf=-torch.inf)
-
-    def keys(self, instance: Tensor, removed: Tensor) -> Tensor:
-        """Run the model on copies, for a search that compares them.
-
-        Args:
-            instance: [v] the instance of each copy.
-            removed: The units removed from each copy, one copy after the other.
-
-        Returns:
-            [v, 2] whether each copy flips (0 or 1), and its drop.
-        """
-        log_probs = self.log_probs(instance, removed)
-        drop = self.drop(log_probs, instance)
-        return torch.stack([self.flips(log_probs, instance).to(drop), drop], 1)
 
     def max_units(self) -> Tensor:
         """[n] how many units of each instance may be removed: `max_share` of them, and at least one."""
@@ -104,8 +127,3 @@ def first_best(flips: Tensor, value: Tensor, instance: Tensor, num_instances: in
     found = best >= 0
     best[found] = rivals[best[found]]
     return best
-
-
-def best_of_keys(keys: Tensor, units: Tensor, instance: Tensor, num_instances: int) -> Tensor:
-    """[n] the position of each instance's best copy by the `keys` [v, 2] of a query."""
-    return first_best(keys[:, 0] > 0, keys[:, 1], instance, num_instances)

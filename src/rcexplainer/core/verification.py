@@ -18,7 +18,7 @@ from rcexplainer.core.counterfactual import Removal, Verified
 from rcexplainer.core.search import Evaluate
 from rcexplainer.core.segments import gather_ranges
 
-SAMPLE, LATER_SAMPLE = 16, 2  # instances run alone too: in the first chunk of a call, and in every later chunk
+SAMPLE, LATER_SAMPLE = 16, 2  # instances run alone too: in the first chunk of a search, and in all other chunks
 BATCH_TOLERANCE = 1e-4  # on log p
 
 
@@ -31,6 +31,7 @@ class Answers:
     found: Removal | None = None  # None: no search was made
     final: Verified | None = None
     target: int | None = None  # the class to lead to; None: any other
+    exhausted: Tensor | None = None  # [n] whether the budget of the search was spent
 
     @property
     def disputed(self) -> Tensor:

@@ -144,8 +144,8 @@ class MaskScores:
         known = target if target in self.targets else None
         towards = labels if known is None else torch.full_like(labels, known)
         row = class_pair(labels, towards, instances.split.num_classes, self.conditioned)
-        parts: list[Tensor] = []
-        for ids in instances.chunks(instances.everything):
-            batch, units = instances[ids]
-            parts.append(connected_logits(self.net, instances.split.run(batch), batch, units, row[ids], self.config))
+        parts = [
+            connected_logits(self.net, seen.done, seen.batch, seen.units, row[seen.ids], self.config)
+            for seen in instances.observed()
+        ]
         return self.calibration(torch.cat(parts), row[instances.units.owner])

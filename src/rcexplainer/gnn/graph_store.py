@@ -14,10 +14,10 @@ from copy import copy
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
-from torch_geometric.data.collate import collate
 
 from rcexplainer.core.segments import gather_ranges
 from rcexplainer.errors import SplitError
+from rcexplainer.gnn.columns import Column, columns_of, columns_of_batch, node_counts, pointer
 
 # The string attribute of a batch or computation graph that lists its edge-level attributes, separated by commas.
 EDGE_LEVEL = "rcexplainer_edge_level"
@@ -27,74 +27,121 @@ class GraphStore:
     """`store[ids]` is the `Batch` of these graphs, with every tensor attribute that all graphs have.
 
     Args:
-        graphs: The graphs.
-        device: Where to keep them; None: where the first one is.
+        graphs: The graphs; a `Batch` is not taken apart.
+        device: Where to keep them; None: where they are.
     """
 
-    def __init__(self, graphs: Sequence[Data], device: torch.device | str | None = None) -> None:
-        device = device or graphs[0].edge_index.device
-        shared = set.intersection(*(set(graph.keys()) for graph in graphs)) - {"num_nodes", "batch", "ptr"}
-        plain = [Data(**{key: graph[key] for key in shared}, num_nodes=graph.num_nodes) for graph in graphs]
-        joined, slices, _ = collate(Data, plain, increment=False, add_batch=False)
-        self._num_nodes = torch.tensor([graph.num_nodes for graph in graphs], device=device)
-        self._values: dict[str, Tensor] = {}
-        self._dims: dict[str, int] = {}
-        self._steps: dict[str, Tensor | None] = {}  # what each earlier graph of a batch adds to the values
-        self._pointers: dict[str, Tensor] = {}
-        self._edge_level = ",".join(_edge_level(plain, slices, self._num_nodes))
-        for key in shared:
-            value = joined[key]
-            if not isinstance(value, Tensor):
-                continue  # strings and the like: no model reads them
-            pointer = slices[key].to(device)
-            steps = torch.tensor([int(graph.__inc__(key, graph[key])) for graph in graphs], device=device)
-            self._values[key] = value.to(device)
-            self._dims[key] = joined.__cat_dim__(key, value) or 0
-            self._steps[key] = steps if bool(steps.any()) else None
-            # Attributes of one level (node, edge, graph) share one pointer: its ranges are built once per batch.
-            same = (other for other in self._pointers.values() if torch.equal(other, pointer))
-            self._pointers[key] = next(same, pointer)
+    def __init__(self, graphs: Sequence[Data] | Batch, device: torch.device | str | None = None) -> None:
+        if isinstance(graphs, Batch):
+            known = columns_of_batch(graphs)
+            if known is None:
+                raise SplitError("this Batch cannot be read as it is: pass the list of its graphs")
+            columns, counts = known
+            listed = str(graphs.get(EDGE_LEVEL, [""])[0])
+        else:
+            sizes = node_counts(graphs)
+            columns, counts = columns_of(graphs, sizes), torch.tensor(sizes)
+            listed = str(graphs[0].get(EDGE_LEVEL, ""))
+        # Pointers are compared on the CPU, before they are moved: every comparison would wait for another device.
+        columns = _shared_pointers(columns)
+        edge_level = _edge_level(columns, counts, listed.split(","))
+        edges = columns["edge_index"].ptr
+        same = [key for key, column in columns.items() if column.ptr is edges]
+        self._edge_level = ",".join(edge_level)
+        self._edge_keys = {key for key in same if key == "edge_index" or key in edge_level or _named_edge(key)}
+        self._total = int(counts.sum())
+        self.source_device = columns["edge_index"].values.device
+        place = torch.device(device) if device is not None else self.source_device
+        moved = {id(column.ptr): column.ptr.to(place) for column in columns.values()}
+        self.columns = {key: column.to(place, moved[id(column.ptr)]) for key, column in columns.items()}
+        self.num_nodes = counts.to(place)
+        self.edge_ptr = self.columns["edge_index"].ptr
 
     def __len__(self) -> int:
-        return int(self._num_nodes.numel())
+        return int(self.num_nodes.numel())
 
     def __getitem__(self, ids: Tensor) -> Batch:
-        ids = ids.to(self._num_nodes.device)
-        counts = self._num_nodes[ids]
-        batch = Batch(num_nodes=int(counts.sum()))
+        return self.cut(ids.to(self.num_nodes.device), None)
+
+    def whole(self) -> Batch:
+        """The batch of all graphs, in order. Its tensors are copies: some models work in place."""
+        counts, ptr = self.num_nodes, pointer(self.num_nodes)
+        batch = Batch(num_nodes=self._total)
+        for key, column in self.columns.items():
+            batch[key] = column.values.clone() if column.steps is None else column.values + self._shift(column)
+        return self._finished(batch, counts, ptr)
+
+    def _shift(self, column: Column) -> Tensor:
+        """What all earlier graphs add to each of a column's values."""
+        assert column.steps is not None
+        before = column.steps.cumsum(0) - column.steps
+        shift = before.repeat_interleave(column.ptr.diff(), output_size=column.values.size(column.dim))
+        return _along(shift, column)
+
+    def cut(self, ids: Tensor, edges: tuple[Tensor, Tensor] | None) -> Batch:
+        """The batch of these graphs, with all of their edges or only some.
+
+        Args:
+            ids: [k] the graphs, on the device of the store.
+            edges: The edges to take: their columns [e] in the store, and for each the position [e] in `ids` of the
+                graph it belongs to, ascending. None: all.
+        """
+        counts = self.num_nodes[ids]
+        ptr = pointer(counts)
+        batch = Batch(num_nodes=int(ptr[-1]))
         ranges: dict[int, tuple[Tensor, Tensor]] = {}
-        for key, value in self._values.items():
-            pointer = self._pointers[key]
-            if id(pointer) not in ranges:
-                ranges[id(pointer)] = gather_ranges(pointer[ids], pointer[ids + 1])
-            index, owner = ranges[id(pointer)]
-            part = value.index_select(self._dims[key], index)
-            steps = self._steps[key]
-            if steps is not None:
-                taken = steps[ids]
-                shift = (taken.cumsum(0) - taken)[owner]
-                part = part + (shift if self._dims[key] in (-1, part.dim() - 1) else shift.unsqueeze(-1))
+        for key, column in self.columns.items():
+            if edges is not None and key in self._edge_keys:
+                index, owner = edges
+            else:
+                if id(column.ptr) not in ranges:
+                    ranges[id(column.ptr)] = gather_ranges(column.ptr[ids], column.ptr[ids + 1])
+                index, owner = ranges[id(column.ptr)]
+            part = column.values.index_select(column.dim, index)
+            if column.steps is not None:
+                taken = column.steps[ids]
+                part = part + _along((taken.cumsum(0) - taken)[owner], column)
             batch[key] = part
-        graphs = torch.arange(len(ids), device=counts.device)
+        return self._finished(batch, counts, ptr)
+
+    def _finished(self, batch: Batch, counts: Tensor, ptr: Tensor) -> Batch:
+        graphs = torch.arange(len(counts), device=counts.device)
         batch.batch = graphs.repeat_interleave(counts, output_size=batch.num_nodes)
-        batch.ptr = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
-        batch._num_graphs = len(ids)
+        batch.ptr = ptr
+        batch._num_graphs = len(counts)
         batch[EDGE_LEVEL] = self._edge_level
         return batch
 
 
-def _edge_level(graphs: Sequence[Data], slices: Mapping[str, Tensor], num_nodes: Tensor) -> list[str]:
+def _along(shift: Tensor, column: Column) -> Tensor:
+    return shift if column.dim in (-1, column.values.dim() - 1) else shift.unsqueeze(-1)
+
+
+def _shared_pointers(columns: dict[str, Column]) -> dict[str, Column]:
+    """Attributes of one level (node, edge, graph) share one pointer: its ranges are built once per batch."""
+    known: list[Tensor] = []
+    shared: dict[str, Column] = {}
+    for key, column in columns.items():
+        ptr = next((other for other in known if torch.equal(other, column.ptr)), column.ptr)
+        known += [] if any(ptr is other for other in known) else [ptr]
+        shared[key] = Column(column.values, ptr, column.dim, column.steps, column.alike)
+    return shared
+
+
+def _named_edge(key: str) -> bool:
+    return "edge" in key and "index" not in key and key != "edge_label"
+
+
+def _edge_level(columns: Mapping[str, Column], num_nodes: Tensor, listed: list[str]) -> list[str]:
     """Names of the attributes with one entry per edge in every graph.
 
     If all graphs have as many edges as nodes or labels, lengths prove nothing: then it is the names the graphs list.
     """
-    edges, nodes = slices["edge_index"], torch.cat([num_nodes.new_zeros(1), num_nodes.cumsum(0)]).cpu()
-    others = (nodes, torch.arange(len(graphs) + 1))
-    listed = str(graphs[0].get(EDGE_LEVEL, "")).split(",")
+    edges = columns["edge_index"].ptr
+    others = (pointer(num_nodes), torch.arange(len(num_nodes) + 1, device=edges.device))
     if any(torch.equal(edges, other) for other in others):
-        return [key for key in slices if key in listed]
-    plain = (key for key, own in slices.items() if isinstance(graphs[0][key], Tensor) and torch.equal(own, edges))
-    return [key for key in plain if "index" not in key]
+        return [key for key in columns if key in listed]
+    return [key for key, column in columns.items() if column.ptr is edges and "index" not in key]
 
 
 def delete_edges(graph: Data, removed: Tensor) -> Data:

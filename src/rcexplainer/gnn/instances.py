@@ -5,6 +5,7 @@ Deleted means deleted: a copy is a graph without those edges; soft masks are not
 
 from collections.abc import Callable, Sequence
 from copy import copy
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -13,12 +14,27 @@ from torch_geometric.data import Batch, Data
 from rcexplainer.core.search import toggle_each
 from rcexplainer.core.segments import gather_ranges, split_by_cost
 from rcexplainer.core.units import Units, find_units
-from rcexplainer.gnn.graph_store import GraphStore, delete_edges
+from rcexplainer.gnn.graph_store import GraphStore
 from rcexplainer.gnn.split import Pass, SplitModel
 
 # Edges in one run of the model: enough to use a device well, few enough to fit into any memory.
-MAX_EDGES = 1 << 18
+MAX_EDGES, MAX_EDGES_CUDA = 1 << 18, 1 << 22
 ALONE = 1  # the same if every graph is run alone
+
+
+def most_edges(device: torch.device | None) -> int:
+    """Edges in one run of a model on this device."""
+    return MAX_EDGES_CUDA if device is not None and device.type == "cuda" else MAX_EDGES
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """One run of the model over some instances as they are."""
+
+    ids: Tensor  # [k] the instances
+    batch: Batch
+    units: Units
+    done: Pass
 
 
 class Instances:
@@ -29,18 +45,27 @@ class Instances:
     Args:
         split: The model.
         graphs: Whole graphs, or computation graphs of nodes or links.
-        max_edges: A run of the model takes graphs until they have this many edges; `ALONE`: one graph at a time.
+        max_edges: A run of the model takes graphs until they have this many edges; `ALONE`: one graph at a time. None:
+            as many as the device takes well.
+        store: The same graphs on the device of the model, if they are there already.
     """
 
-    def __init__(self, split: SplitModel, graphs: Sequence[Data], max_edges: int = MAX_EDGES) -> None:
-        self.split, self.graphs, self.max_edges = split, graphs, max_edges
-        self.store = GraphStore(graphs, split.device)  # graphs of results are on the CPU, the model may not be
-        whole = self.store[torch.arange(len(graphs))]
+    def __init__(
+        self,
+        split: SplitModel,
+        graphs: Sequence[Data] | Batch,
+        max_edges: int | None = None,
+        store: GraphStore | None = None,
+    ) -> None:
+        self.split, self.graphs = split, graphs
+        # Graphs of results are on the CPU, the model may not be.
+        self.store = GraphStore(graphs, split.device) if store is None else store
+        self.max_edges = most_edges(self.store.num_nodes.device) if max_edges is None else max_edges
+        self._whole = whole = self.store.whole()
         nodes, fixed = int(whole.num_nodes or 0), whole.get("edge_fixed")
-        self.units = find_units(whole.edge_index, nodes, whole.batch, len(graphs), fixed)
-        self._node_ptr = whole.ptr
-        sizes = torch.bincount(whole.batch[whole.edge_index[0]], minlength=len(graphs))
-        self._edge_ptr = torch.cat([sizes.new_zeros(1), sizes.cumsum(0)])
+        self.units = find_units(whole.edge_index, nodes, whole.batch, len(self.store), fixed)
+        self._node_ptr, self._edge_ptr = whole.ptr, self.store.edge_ptr
+        self._observed: list[Observation] | None = None
 
     @property
     def everything(self) -> Tensor:
@@ -76,6 +101,17 @@ class Instances:
         """`ids` cut into pieces, one for each run of the model."""
         return split_by_cost(ids, self._edge_ptr.diff()[ids.to(self._edge_ptr.device)].clamp_min(1), self.max_edges)
 
+    def observed(self) -> list[Observation]:
+        """The model on every instance, in as few runs as possible; the model is run the first time, and never again."""
+        if self._observed is None:
+            self._observed = [self._observation(ids) for ids in self.chunks(self.everything)]
+        return self._observed
+
+    @torch.no_grad()
+    def _observation(self, ids: Tensor) -> Observation:
+        batch, units = (self._whole, self.units) if len(ids) == len(self) else self[ids]
+        return Observation(ids, batch, units, self.split.run(batch))
+
     @torch.no_grad()
     def passes(self, read: Callable[[Pass], Tensor]) -> Tensor:
         """Run the model on every instance.
@@ -90,7 +126,22 @@ class Instances:
 
     def outputs(self) -> Tensor:
         """The model's output for every instance, [n, C]."""
-        return self.passes(lambda done: done.output)
+        return torch.cat([one.done.output for one in self.observed()])
+
+    def copies(self, ids: Tensor, removed: Tensor) -> Batch:
+        """A batch of copies of instances, with units deleted.
+
+        Args:
+            ids: [v] the instance of each copy.
+            removed: Boolean [Σ their units], copy after copy.
+        """
+        columns, owner = gather_ranges(self._edge_ptr[ids], self._edge_ptr[ids + 1])
+        counts = self.units.counts[ids]
+        place = self.units.of_edge[columns] + (counts.cumsum(0) - counts - self.units.ptr[ids])[owner]
+        fixed = self.units.of_edge[columns] < 0
+        kept = fixed | ~removed[place.masked_fill_(fixed, 0)] if len(removed) else torch.ones_like(fixed)
+        kept = kept.nonzero().squeeze(1)
+        return self.store.cut(ids, (columns[kept], owner[kept]))
 
     @torch.no_grad()
     def without(self, ids: Tensor, removed: Tensor, read: Callable[[Pass], Tensor]) -> Tensor:
@@ -104,13 +155,14 @@ class Instances:
         Returns:
             [v, …] the rows, in order.
         """
+        device = self._node_ptr.device
+        ids, removed = ids.to(device), removed.to(device)
         parts: list[Tensor] = []
         start = 0
         for piece in self.chunks(ids):
-            batch, units = self[piece]
-            gone = removed[start : start + len(units)].to(units.owner.device)
-            start += len(units)
-            parts.append(read(self.split.run(delete_edges(batch, units.to_edges(gone, False)))))
+            end = start + int(self.units.counts[piece].sum())
+            parts.append(read(self.split.run(self.copies(piece, removed[start:end]))))
+            start = end
         return torch.cat(parts) if parts else self.passes(read)[:0]
 
     def log_probs(self, ids: Tensor, removed: Tensor) -> Tensor:

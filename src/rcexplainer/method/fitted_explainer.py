@@ -5,22 +5,26 @@ A method is a function from instances to one score per unit. Everything else an 
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
-from typing import Literal, get_args, overload
+from typing import Literal, NoReturn, get_args, overload
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
+from torch_geometric.data import Batch, Data
+from tqdm.auto import tqdm
 
+from rcexplainer.core.budget import Budget, checked_budget
 from rcexplainer.core.verification import Interference
 from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn.graph_checks import GraphKind, Graphs, stream
-from rcexplainer.gnn.instances import ALONE
+from rcexplainer.gnn.instances import ALONE, most_edges
 from rcexplainer.gnn.split import SplitModel
 from rcexplainer.method import inputs
+from rcexplainer.method.explanations import BatchInstances, ExplanationColumns, Explanations, Slot, filled
 from rcexplainer.method.results import SEARCHES, ExplainRun, Scores, Search
 from rcexplainer.tasks import TASKS
 from rcexplainer.tasks.base import Check
@@ -63,6 +67,7 @@ class FittedExplainer:
         search: Search = ...,
         candidates: Tensor | None = ...,
         target_class: int | None = ...,
+        budget: Budget = ...,
     ) -> Explanation: ...
     @overload
     def explain(
@@ -74,7 +79,9 @@ class FittedExplainer:
         candidates: inputs.Candidates = ...,
         target_class: int | None = ...,
         on_error: OnError = ...,
-    ) -> list[Explanation | Failure]: ...
+        budget: Budget = ...,
+        progress: bool = ...,
+    ) -> Explanations: ...
 
     def explain(
         self,
@@ -85,7 +92,9 @@ class FittedExplainer:
         candidates: inputs.Candidates = None,
         target_class: int | None = None,
         on_error: OnError = "raise",
-    ) -> Explanation | list[Explanation | Failure]:
+        budget: Budget = None,
+        progress: bool = False,
+    ) -> Explanation | Explanations:
         """Explain one instance, or several.
 
         Args:
@@ -98,9 +107,14 @@ class FittedExplainer:
                 fitted for that class, or for "each".
             on_error: "raise": explain all others first, then raise an error that carries the results. "keep": put a
                 `Failure` in the slot.
+            budget: What the search may cost for each instance: a number of model runs (None: a few thousand;
+                `math.inf`: no bound), or `rc.Seconds(x)`, with which results depend on the machine. A search that
+                reaches it gives the best it has (`counterfactual.exhausted`).
+            progress: Whether to show a progress bar.
 
         Returns:
-            An `Explanation` for one `Data` or one node or pair; otherwise a list, in the order of the input.
+            An `Explanation` for one `Data` or one node or pair; otherwise a read-only sequence, in the order of the
+            input.
 
         Raises:
             ExplainError: Some instances could not be explained; `.results` holds the others.
@@ -109,19 +123,41 @@ class FittedExplainer:
         if on_error not in get_args(OnError):
             raise RCExplainerError(f"on_error must be one of {', '.join(get_args(OnError))}, got {on_error!r}")
         single = TASKS[self.split.task].single(graphs, index)
-        run, masks = self._run(search, target_class), inputs.candidate_masks(candidates)
-        asked = list(self._instances(graphs, index))
-        try:
-            results = list(self._explained(asked, run, masks))
-        except Interference as found:
-            self._warn(found, "this call is")
-            results = list(self._explained(asked, replace(run, max_edges=ALONE), masks))
-        failures = [result for result in results if isinstance(result, Failure)]
+        run, masks = self._run(search, target_class, budget), inputs.candidate_masks(candidates)
+        with self.split.scope:
+            slots = self._slots(graphs, index, run, masks, progress)
+        results = Explanations(slots)
+        failures = results.failures
         if failures and single:
             raise failures[0].error
         if failures and on_error == "raise":
             raise ExplainError(failures[0].index, failures[0].error, len(failures), results)
-        return results[0] if single and isinstance(results[0], Explanation) else results
+        return results[0] if single else results  # type: ignore[return-value]
+
+    def _slots(
+        self, graphs: Graphs, index: Index | None, run: ExplainRun, masks: inputs.CandidateMasks, progress: bool
+    ) -> list[Slot | Failure]:
+        """All results of a call; one by one if the model turns out to mix the graphs of a batch."""
+        if masks is None and (whole := self._from_batch(graphs, run)) is not None:
+            return [(whole, place) for place in range(len(whole))]
+        asked = list(self._instances(graphs, index))
+        with tqdm(total=len(asked), desc="explain", unit=self.split.task, disable=not progress) as bar:
+            try:
+                return list(self._explained(asked, run, masks, bar))
+            except Interference as found:
+                self._warn(found, "this call is")
+                bar.reset()
+                return list(self._explained(asked, replace(run, max_edges=ALONE), masks, bar))
+
+    def _from_batch(self, graphs: Graphs, run: ExplainRun) -> ExplanationColumns | None:
+        """The results for a `Batch` that is sound and not too large, without taking it apart."""
+        here = isinstance(graphs, Batch) and self.split.task == "graph"
+        if not here or not graphs.num_edges or graphs.num_edges > most_edges(self.split.device):
+            return None
+        try:
+            return run(BatchInstances(graphs if self.device is None else copy(graphs).to(self.device)), None)
+        except Exception:  # noqa: BLE001  whatever it is: graph by graph it is found out, and the others are kept
+            return None
 
     def explain_iter(
         self,
@@ -131,6 +167,8 @@ class FittedExplainer:
         search: Search = "prefix",
         candidates: inputs.Candidates = None,
         target_class: int | None = None,
+        budget: Budget = None,
+        progress: bool = False,
     ) -> Iterator[Explanation | Failure]:
         """Stream explanations; memory is bounded by a chunk of instances.
 
@@ -140,12 +178,16 @@ class FittedExplainer:
             search: As for `explain`.
             candidates: As for `explain`.
             target_class: As for `explain`.
+            budget: As for `explain`.
+            progress: As for `explain`.
 
         Yields:
             An `Explanation`, or a `Failure` for an instance that could not be explained, in the order of the input.
         """
-        run, masks = self._run(search, target_class), inputs.candidate_masks(candidates)
-        return self._explained(self._instances(graphs, index), run, masks, streaming=True)
+        run, masks = self._run(search, target_class, budget), inputs.candidate_masks(candidates)
+        bar = tqdm(desc="explain", unit=self.split.task, disable=not progress)
+        slots = self._explained(self._instances(graphs, index), run, masks, bar, streaming=True)
+        return map(filled, slots)
 
     def chosen(self, target_class: int | None) -> int | None:
         """The class to lead to: the one given, or the only one the explainer was made for.
@@ -168,11 +210,20 @@ class FittedExplainer:
             raise RCExplainerError(f"the explainer was fitted for target_class {known}, not {target_class}")
         return self.targets[0] if target_class is None else target_class
 
-    def _run(self, search: Search, target_class: int | None) -> ExplainRun:
+    def _run(self, search: Search, target_class: int | None, budget: Budget) -> ExplainRun:
         if search not in ("none", *SEARCHES):
             raise RCExplainerError(f"search must be none, prefix or greedy, got {search!r}")
         return ExplainRun(
-            self.split, self.scores, self.classes, self.class_names, self.hops, search, self.chosen(target_class)
+            split=self.split,
+            scores=self.scores,
+            kind=self.kind,
+            classes=self.classes,
+            class_names=self.class_names,
+            hops=self.hops,
+            search=search,
+            target=self.chosen(target_class),
+            budget=checked_budget(budget),
+            check=self._check if self.split.task == "graph" else None,
         )
 
     def _instances(self, graphs: Graphs, index: Index | None) -> Iterator[Instance | Exception]:
@@ -184,44 +235,48 @@ class FittedExplainer:
         asked: Iterable[Instance | Exception],
         run: ExplainRun,
         masks: inputs.CandidateMasks,
+        bar: "tqdm[NoReturn]",
         streaming: bool = False,
-    ) -> Iterator[Explanation | Failure]:
+    ) -> Iterator[Slot | Failure]:
         """Chunk after chunk. If the model turns out to mix the graphs of a batch, a stream goes on one by one from the
         chunk in which that was found; otherwise `Interference` is raised."""
         start = 0
-        for chunk in inputs.chunks(asked):
+        for chunk in inputs.chunks(asked, most_edges(self.split.device)):
             first = next((one for one in chunk if isinstance(one, Instance)), None)
             if run.whole is None and first is not None:
                 run = replace(run, whole=TASKS[self.split.task].whole_graph(self.split, first.graph))
             own = inputs.masks_of(masks, start, len(chunk))
             errors = self._errors(chunk, own, start)
-            try:
-                results = inputs.isolated(chunk, own, errors, replace(run, start=start))
-            except Interference as found:
-                if not streaming:
-                    raise
-                self._warn(found, f"instances from {start} on are")
-                run = replace(run, max_edges=ALONE)
-                results = inputs.isolated(chunk, own, errors, replace(run, start=start))
+            with self.split.scope:  # once for all runs of the model
+                try:
+                    results = inputs.isolated(chunk, own, errors, replace(run, start=start))
+                except Interference as found:
+                    if not streaming:
+                        raise
+                    self._warn(found, f"instances from {start} on are")
+                    run = replace(run, max_edges=ALONE)
+                    results = inputs.isolated(chunk, own, errors, replace(run, start=start))
             for place, result in enumerate(results):
                 yield Failure(start + place, result) if isinstance(result, Exception) else result
             start += len(chunk)
+            bar.update(len(chunk))
         if not start:
             raise GraphError("there is nothing to explain: at least one graph is needed")
         inputs.check_number(masks, start)
+        bar.close()
 
     def _errors(
         self, chunk: Sequence[Instance | Exception], masks: list[Tensor] | None, start: int
     ) -> dict[int, Exception]:
-        """What is wrong with single instances of a chunk, by position."""
-        errors: dict[int, Exception] = {}
+        """Instances that could not be made, and candidate masks that do not fit, by position."""
+        errors: dict[int, Exception] = {place: one for place, one in enumerate(chunk) if isinstance(one, Exception)}
+        if masks is None:
+            return errors
         for place, one in enumerate(chunk):
             try:
-                if isinstance(one, Exception):
-                    raise one
-                if one.index is None:  # otherwise the whole graph was checked
-                    self._check(one.graph, f"graph {start + place}")
-                if masks is not None:
+                if isinstance(one, Instance):
+                    if one.index is None:  # what is wrong with the graph comes first
+                        self._check(one.graph, f"graph {start + place}")
                     named = f"graph {start + place}" if one.index is None else f"{self.split.task} {one.index}"
                     inputs.check_mask(masks[place], one.graph, named)
             except Exception as error:  # noqa: BLE001  whatever it is, it is kept in the slot

@@ -5,7 +5,6 @@ serves all instances, or there is one for each. A unit may be deleted if all its
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -14,32 +13,56 @@ from torch_geometric.data import Data
 from rcexplainer.core.verification import Interference
 from rcexplainer.errors import GraphError, RCExplainerError
 from rcexplainer.gnn.graph_checks import attributes
+from rcexplainer.method.explanations import ExplanationColumns, Slot
 from rcexplainer.tasks.computation_graph import Instance
 
-# Prefixes and single deletions are run all at once, so a chunk of graphs is bounded by the sum of their squares.
-CHUNK_GRAPHS, CHUNK_PAIRS = 512, 1 << 24
+# A chunk is run at once, and its results are on the CPU before the next one begins.
+CHUNK_GRAPHS = 8192
 
-Result = TypeVar("Result")
 Candidates = Tensor | Sequence[Tensor] | None
 CandidateMasks = Tensor | list[Tensor] | None
 
 
-def chunks(asked: Iterable[Instance | Exception]) -> Iterator[list[Instance | Exception]]:
-    """Instances that can be batched: with the same attributes, and bounded in number and size."""
+def chunks(asked: Iterable[Instance | Exception], most_edges: int) -> Iterator[list[Instance | Exception]]:
+    """Instances that can be batched: with the same attributes, and bounded in number and size.
+
+    Args:
+        asked: The instances.
+        most_edges: A chunk has at most this many edges, or one instance.
+    """
     chunk: list[Instance | Exception] = []
-    pairs, kind = 0, None
+    edges, kind = 0, _Kind()
     for one in asked:
-        cost = 0 if isinstance(one, Exception) else one.computation.num_edges**2
-        own = kind if isinstance(one, Exception) else attributes(one.computation)
-        pairs += cost
-        full = len(chunk) == CHUNK_GRAPHS or pairs > CHUNK_PAIRS
-        if chunk and (full or (kind is not None and own != kind)):
+        cost, other = (0, False) if isinstance(one, Exception) else (_num_edges(one.computation), kind.differs(one))
+        edges += cost
+        if chunk and (other or edges > most_edges or len(chunk) == CHUNK_GRAPHS):
             yield chunk
-            chunk, pairs = [], cost
+            chunk, edges = [], cost
         chunk.append(one)
-        kind = own
     if chunk:
         yield chunk
+
+
+class _Kind:
+    """Which attributes the instances have; most often all have the same names, and nothing else is looked at."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.tensors: frozenset[str] | None = None
+
+    def differs(self, one: Instance) -> bool:
+        """Whether a model may read other attributes of this instance than of the one before."""
+        names = list(one.computation._store.keys())
+        if names == self.names:
+            return False
+        before, self.names, self.tensors = self.tensors, names, attributes(one.computation)
+        return before is not None and before != self.tensors
+
+
+def _num_edges(graph: Data) -> int:
+    """`Data.num_edges` looks at every attribute; a malformed graph is refused later."""
+    found = graph.edge_index
+    return int(found.size(-1)) if isinstance(found, Tensor) and found.dim() else 0
 
 
 class Unsound(Exception):  # noqa: N818  never reaches a caller
@@ -50,8 +73,8 @@ def isolated(
     chunk: Sequence[Instance | Exception],
     masks: list[Tensor] | None,
     errors: dict[int, Exception],
-    run: Callable[[list[Instance], list[Tensor] | None], Sequence[Result]],
-) -> list[Result | Exception]:
+    run: Callable[[list[Instance], list[Tensor] | None], ExplanationColumns],
+) -> list[Slot | Exception]:
     """Run a chunk together, and keep one bad instance from costing the others.
 
     Args:
@@ -61,19 +84,20 @@ def isolated(
         run: Explains a batch; it may raise `Unsound`, which names the culprits, or anything else a model raises.
 
     Returns:
-        A result or an error for each instance. After an unnamed error halves are run, until the culprit is found.
+        A place in the results or an error for each instance. After an unnamed error halves are run, until the culprit is found.
 
     Raises:
         Interference: The model mixes the graphs of a batch: no result of it can be kept.
     """
-    slots: dict[int, Result | Exception] = dict(errors)
+    slots: dict[int, Slot | Exception] = dict(errors)
     sound = [place for place in range(len(chunk)) if place not in errors]
     pending = [sound] if sound else []
     while pending:
         places = pending.pop()
         some: list[Instance] = [one for place in places if isinstance(one := chunk[place], Instance)]
         try:
-            slots |= dict(zip(places, run(some, masks and [masks[place] for place in places]), strict=True))
+            found = run(some, masks and [masks[place] for place in places])
+            slots |= {place: (found, row) for row, place in enumerate(places)}
         except Interference:
             raise
         except Unsound as unsound:

@@ -1,25 +1,27 @@
-"""From a batch of instances to results: predict, score, search, verify, then one detached `Explanation` for each."""
+"""From a batch of instances to results: check, predict, score, search, verify."""
 
 import logging
 from collections.abc import Callable, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
 
+from rcexplainer.core.budget import Meter, Seconds
 from rcexplainer.core.counterfactual import FlipQuery, Removal, greedy_search, prefix_search, verify
 from rcexplainer.core.units import Units
 from rcexplainer.core.verification import LATER_SAMPLE, SAMPLE, Answers, check_alone
 from rcexplainer.errors import GraphError
-from rcexplainer.explanation import Counterfactual, Explanation
-from rcexplainer.gnn.instances import ALONE, MAX_EDGES, Instances
+from rcexplainer.gnn.graph_checks import GraphKind
+from rcexplainer.gnn.graph_store import GraphStore
+from rcexplainer.gnn.instances import ALONE, Instances
 from rcexplainer.gnn.split import SplitModel
+from rcexplainer.gnn.store_checks import all_sound
+from rcexplainer.method.explanations import BatchInstances, CounterfactualColumns, ExplanationColumns
 from rcexplainer.method.inputs import Unsound
 from rcexplainer.tasks import TASKS
-from rcexplainer.tasks.base import WholeGraph
+from rcexplainer.tasks.base import Check, WholeGraph
 from rcexplainer.tasks.computation_graph import Instance
 
 log = logging.getLogger(__name__)
@@ -34,21 +36,24 @@ SEARCHES: dict[str, Callable[[FlipQuery, Tensor, Tensor], Removal]] = {
 
 @dataclass(frozen=True, eq=False)
 class ExplainRun:
-    """One call of `explain`, as a function from a batch of instances to their explanations."""
+    """One call of `explain`, as a function from a batch of instances to their results."""
 
     split: SplitModel
     scores: Scores
+    kind: GraphKind
     classes: frozenset[int] | None  # predicted classes seen in fitting; None: any will do
     class_names: tuple[str, ...]
     hops: int
     search: Search
     target: int | None  # the class to lead to; None: any other
-    max_edges: int = MAX_EDGES  # in one run of the model; ALONE: one graph at a time
+    budget: float | Seconds
+    check: Check | None  # names what is wrong with a graph; None: the whole graph was checked before
+    max_edges: int | None = None  # in one run of the model; ALONE: one graph at a time
     whole: WholeGraph | None = None  # answers in the whole graph, for nodes and links
     start: int = 0  # position of the first instance of the chunk in the call
 
     @torch.no_grad()
-    def __call__(self, asked: list[Instance], candidates: list[Tensor] | None) -> list[Explanation]:
+    def __call__(self, asked: Sequence[Instance], candidates: list[Tensor] | None) -> ExplanationColumns:
         """Explain a batch.
 
         Raises:
@@ -56,7 +61,7 @@ class ExplainRun:
             Interference: The model gives other answers in a batch than alone.
         """
         task = TASKS[self.split.task]
-        instances = Instances(self.split, [one.computation for one in asked], self.max_edges)
+        instances = self._instances(asked)
         alone, one_by_one = task.alone(asked, instances), self.max_edges == ALONE
         output = instances.outputs()
         log_probs = self.split.log_probs(output)
@@ -67,18 +72,51 @@ class ExplainRun:
         labels = log_probs.argmax(1)
         scores = self.scores(instances, labels, self.target)
         answers = Answers(instances.units.ptr, log_probs, target=self.target)
+        single = one_by_one or len(asked) == 1  # the last word is then a run of one graph where it really is
         if self.search != "none":
-            query = FlipQuery(instances.units.ptr, instances.log_probs, labels, self.target)
+            meter = Meter(len(asked), self.budget, labels.device)
+            runs = alone if one_by_one else instances.log_probs
+            query = FlipQuery(instances.units.ptr, instances.log_probs, labels, self.target, before=log_probs, meter=meter)
             found = SEARCHES[self.search](query, scores, deletable(candidates, asked, instances.units))
-            final = verify(replace(query, log_probs=alone) if one_by_one else query, found)
-            answers = replace(answers, found=found, final=final)
-        if not one_by_one and (len(asked) > 1 or self.split.task != "graph" or self.search != "none"):
-            check_alone(answers, alone, LATER_SAMPLE if self.start else SAMPLE, seed=self.start)
+            final = verify(replace(query, log_probs=runs), found, alone if single else None)
+            answers = replace(answers, found=found, final=final, exhausted=meter.exhausted)
+        if not single:
+            first = SAMPLE if self.search != "none" and not self.start else LATER_SAMPLE
+            check_alone(answers, alone, first, seed=self.start)
         self._report_disputes(asked, answers.disputed)
-        return explanations(asked, instances, answers, scores, self.class_names)
+        return columns(asked, instances, answers, scores, self.class_names)
 
-    def _report_disputes(self, asked: list[Instance], disputed: Tensor) -> None:
-        places = disputed.nonzero().flatten().tolist()
+    def _instances(self, asked: Sequence[Instance]) -> Instances:
+        """The instances as tensors, checked all at once; only if something is wrong, one by one."""
+        graphs = asked.batch if isinstance(asked, BatchInstances) else [one.computation for one in asked]
+        if self.check is None:
+            return Instances(self.split, graphs, self.max_edges)
+        try:
+            store = GraphStore(graphs, self.split.device)
+            sound = all_sound(store, self.kind, self.split.device)
+        except Exception:  # noqa: BLE001  graphs that cannot be joined: the check below says why
+            sound = False
+            if not (errors := self._errors(asked)):
+                raise
+        else:
+            errors = {} if sound else self._errors(asked)
+        if errors:
+            raise Unsound(errors)
+        return Instances(self.split, graphs, self.max_edges, store)
+
+    def _errors(self, asked: Sequence[Instance]) -> dict[int, Exception]:
+        """What is wrong with single graphs, by position."""
+        errors: dict[int, Exception] = {}
+        for place, one in enumerate(asked):
+            try:
+                assert self.check is not None
+                self.check(one.graph, f"graph {self.start + place}")
+            except Exception as error:  # noqa: BLE001  whatever it is, it is kept in the slot
+                errors[place] = error
+        return errors
+
+    def _report_disputes(self, asked: Sequence[Instance], disputed: Tensor) -> None:
+        places = disputed.nonzero().flatten().tolist() if self.search != "none" else []
         if places:
             names = (asked[place].index for place in places)
             log.warning(
@@ -120,10 +158,10 @@ def refusals(log_probs: Tensor, classes: frozenset[int] | None, target: int | No
     return errors
 
 
-def explanations(
+def columns(
     asked: Sequence[Instance], instances: Instances, answers: Answers, scores: Tensor, class_names: tuple[str, ...]
-) -> list[Explanation]:
-    """Results for a batch.
+) -> ExplanationColumns:
+    """Results for a batch, moved to the CPU once.
 
     Args:
         asked: The instances as they were given.
@@ -132,60 +170,21 @@ def explanations(
         scores: One score per unit.
         class_names: Names of the classes, or none.
     """
-    sizes = [one.computation.num_edges for one in asked]
-    # Copies, not views: an explanation that is kept must not keep the tensors of the whole batch.
-    scores_of = [part.clone() for part in instances.units.to_edges(scores, 0.0).cpu().split(sizes)]
-    probabilities = answers.before.exp().cpu()
-    predictions = probabilities.argmax(1).tolist()
-    cases = _counterfactuals(asked, instances, answers, predictions, sizes)
-    on_cpu = _OnCpu()
-    return [
-        Explanation(
-            on_cpu(one.graph),
-            scores_of[i],
-            predictions[i],
-            probabilities[i],
-            class_names,
-            cases[i],
-            one.index,
-            None if one.edge_ids is None else on_cpu(one.computation).clone(),
-            None if one.edge_ids is None else one.edge_ids.clone(),
-        )
-        for i, one in enumerate(asked)
-    ]
+    units, probabilities = instances.units, answers.before.exp().cpu()
+    return ExplanationColumns(
+        asked,
+        instances.store.edge_ptr.tolist(),
+        units.to_edges(scores, 0.0).cpu(),
+        probabilities,
+        probabilities.argmax(1).tolist(),
+        class_names,
+        None if answers.found is None else _found(instances, answers, answers.found),
+    )
 
 
-def _counterfactuals(
-    asked: Sequence[Instance], instances: Instances, answers: Answers, predictions: list[int], sizes: list[int]
-) -> Sequence[Counterfactual | None]:
-    if answers.found is None or answers.final is None:
-        return [None] * len(asked)
-    columns = instances.units.to_edges(answers.found.removed, False).cpu().split(sizes)
-    removed = [mask.nonzero().flatten() for mask in columns]
-    after = answers.final.log_probs.exp().cpu()
-    minimal, disputed = (torch.stack([answers.final.minimal, answers.disputed])).tolist()
-    on_cpu = _OnCpu()
-    return [
-        Counterfactual(
-            on_cpu(one.graph),
-            removed[i] if one.edge_ids is None else one.edge_ids[removed[i]],
-            predictions[i],
-            after[i],
-            minimal[i],
-            answers.target,
-            disputed[i],
-        )
-        for i, one in enumerate(asked)
-    ]
-
-
-class _OnCpu:
-    """Graphs on the CPU, each moved once: many instances may share one."""
-
-    def __init__(self) -> None:
-        self.moved: dict[int, Data] = {}
-
-    def __call__(self, graph: Data) -> Data:
-        if graph.edge_index.device.type == "cpu":
-            return graph
-        return self.moved.setdefault(id(graph), copy(graph).cpu())
+def _found(instances: Instances, answers: Answers, found: Removal) -> CounterfactualColumns:
+    assert answers.final is not None
+    flags = torch.stack([answers.final.minimal, answers.disputed, answers.exhausted]).tolist()
+    return CounterfactualColumns(
+        instances.units.to_edges(found.removed, False).cpu(), answers.final.log_probs.exp().cpu(), *flags, answers.target
+    )

@@ -1,0 +1,100 @@
+"""What a search may cost: model runs for each instance, or seconds.
+
+    budget = 3000           at most so many copies of each instance are run
+    budget = Seconds(2.5)   no copy is started after 2.5 s an instance; such a result cannot be repeated exactly
+    budget = inf            no bound
+
+A search asks before it runs copies (`Meter.granted`). What is not granted is not run: the search ends with the best it
+has, and the instance is marked as exhausted.
+"""
+
+import time
+from dataclasses import dataclass
+from math import inf, isnan
+from numbers import Integral, Real
+
+import torch
+from torch import Tensor
+
+from rcexplainer.errors import RCExplainerError
+
+DEFAULT_RUNS = 3000
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """A budget in seconds for each instance; several instances that are searched together share the sum of theirs.
+
+    Results depend on the speed of the machine: for repeatable ones give a number of model runs.
+    """
+
+    seconds: float
+
+    def __post_init__(self) -> None:
+        real = isinstance(self.seconds, Real) and not isinstance(self.seconds, bool) and not isnan(self.seconds)
+        if not real or self.seconds <= 0:
+            raise RCExplainerError(f"Seconds takes a number above 0, got {self.seconds!r}")
+
+
+Budget = float | Seconds | None  # None: DEFAULT_RUNS
+
+
+def checked_budget(budget: Budget) -> float | Seconds:
+    """The budget, or the default.
+
+    Raises:
+        RCExplainerError: It is neither a whole number ≥ 1 nor infinite nor `Seconds`.
+    """
+    if budget is None:
+        return DEFAULT_RUNS
+    if isinstance(budget, Seconds) or budget == inf:
+        return budget
+    if not isinstance(budget, Integral) or isinstance(budget, bool) or int(budget) < 1:
+        raise RCExplainerError(
+            "budget must be a whole number ≥ 1 (model runs for each instance), math.inf, or rc.Seconds(x), got "
+            f"{budget!r}"
+        )
+    return int(budget)
+
+
+class Meter:
+    """Counts the runs that a search has spent on each instance.
+
+    Args:
+        number: n, the instances that are searched together.
+        budget: What each of them may cost.
+        device: Where the instances are.
+    """
+
+    def __init__(self, number: int, budget: float | Seconds, device: torch.device) -> None:
+        self.spent = torch.zeros(number, dtype=torch.long, device=device)
+        self.exhausted = torch.zeros(number, dtype=torch.bool, device=device)
+        self.timed = isinstance(budget, Seconds)
+        self._limit = inf if isinstance(budget, Seconds) else budget
+        self._end = time.monotonic() + number * budget.seconds if isinstance(budget, Seconds) else inf
+
+    def granted(self, instance: Tensor) -> Tensor:
+        """Which copies may be run; those are counted as spent.
+
+        Args:
+            instance: [v] the instance of each copy, the copies of one instance next to each other.
+
+        Returns:
+            [v] bool.
+        """
+        asked = torch.bincount(instance, minlength=len(self.spent))
+        if time.monotonic() > self._end:
+            self.exhausted |= asked > 0
+            return torch.zeros_like(instance, dtype=torch.bool)
+        total = self.spent + asked
+        if self._limit == inf or not bool((total > self._limit).any()):
+            self.spent = total
+            return torch.ones_like(instance, dtype=torch.bool)
+        first = torch.ones_like(instance, dtype=torch.bool)
+        first[1:] = instance[1:] != instance[:-1]
+        here = torch.arange(len(instance), device=instance.device)
+        begun = here[first][first.cumsum(0) - 1]  # where the copies of the same instance begin
+        allowed = here - begun < (self._limit - self.spent)[instance]
+        self.exhausted |= total > self._limit
+        self.spent = self.spent + torch.bincount(instance[allowed], minlength=len(self.spent))
+        return allowed

@@ -1,0 +1,119 @@
+"""Pruning: units are put back as long as the prediction stays flipped; what is left is minimal.
+
+    blocks   half, then a quarter, … of a long removal's lowest-scoring units are put back at once
+    single   every unit is put back alone; of those that can be, the one with the lowest score goes back for good, or
+             the longest run 1, 2, 4, … of the lowest scores that can go back together if there are many
+
+until no single unit can be put back.
+"""
+
+import torch
+from torch import Tensor
+
+from rcexplainer.core.flip_query import FlipQuery, Removal
+from rcexplainer.core.search import toggle_each
+from rcexplainer.core.segments import first_minimum, gather_ranges, owners, ranks
+
+SMALLEST_BLOCK = 4  # units put back at once, at least
+MANY = 2 * SMALLEST_BLOCK  # units that can be put back alone, from which on several are tried together
+
+
+def sizes(query: FlipQuery, state: Tensor) -> Tensor:
+    """[n] how many units of each instance are removed."""
+    return torch.zeros_like(query.source).index_add(0, owners(query.ptr), state.long())
+
+
+def prune(query: FlipQuery, scores: Tensor, state: Tensor, flipped: Tensor) -> Removal:
+    """Put back units, those with the lowest scores first, as long as the prediction stays flipped.
+
+    Args:
+        query: What was searched for.
+        scores: [units] the ranking.
+        state: [units] bool; the units removed so far.
+        flipped: [n] bool; the instances to prune, which flip in this state.
+
+    Returns:
+        The units that stay removed. Where the budget ends, pruning ends.
+    """
+    owner = owners(query.ptr)
+    state, undecided = _put_back_blocks(query, scores, state, flipped), flipped.clone()
+    if query.before is not None:  # putting back the only unit gives the instance as it was
+        everyone = torch.arange(len(flipped), device=flipped.device)
+        undecided &= (sizes(query, state) > 1) | query.flips(query.before, everyone)
+    while bool(undecided.any()):
+        units = (state & undecided[owner]).nonzero().squeeze(1)
+        instance, still = still_flipped(query, state, units)
+        needless = torch.zeros_like(state)
+        needless[units] = still
+        least = first_minimum(torch.where(still, scores[units], torch.inf), instance, len(flipped))
+        again = (least >= 0) & undecided
+        again[again.clone()] &= still[least[again]]
+        back = torch.zeros_like(state)
+        back[units[least[again]]] = True
+        state &= ~(back | _put_back_together(query, scores, state, needless))
+        undecided = again  # an instance none of whose units can be put back is minimal
+    return Removal(state, flipped)
+
+
+def still_flipped(query: FlipQuery, state: Tensor, units: Tensor) -> tuple[Tensor, Tensor]:
+    """(instance [v], whether it flips with that unit put back [v]); False where the budget does not allow to look."""
+    instance = torch.searchsorted(query.ptr, units, right=True) - 1
+    rows, log_probs = query.answers(instance, lambda some: toggle_each(query.ptr, state, units[some])[1])
+    still = torch.zeros_like(units, dtype=torch.bool)
+    still[rows] = query.flips(log_probs, instance[rows])
+    return instance, still
+
+
+def _put_back_together(query: FlipQuery, scores: Tensor, state: Tensor, needless: Tensor) -> Tensor:
+    """[units] the most of the `needless` units, lowest scores first, that can go back together; few are left alone."""
+    ptr, owner = query.ptr, owners(query.ptr)
+    count = sizes(query, needless)
+    many = (count >= MANY).nonzero().squeeze(1)
+    together = torch.zeros_like(state)
+    if not len(many):
+        return together
+    rank = ranks(torch.where(needless, -scores, -torch.inf), owner, ptr)  # 0: the lowest score that can go back
+    rank = torch.where(needless, rank, len(rank))
+    powers = 2 ** torch.arange(1, int(count.max()).bit_length(), device=many.device)
+    size, instance = powers.repeat(len(many)), many.repeat_interleave(len(powers))
+    fits = size <= count[instance]
+    size, instance = size[fits], instance[fits]
+
+    def removed(rows: Tensor) -> Tensor:
+        own = instance[rows]
+        index, copy = gather_ranges(ptr[own], ptr[own + 1])
+        return state[index] & (rank[index] >= size[rows][copy])
+
+    rows, log_probs = query.answers(instance, removed)
+    flips = query.flips(log_probs, instance[rows])
+    most = torch.zeros_like(count).scatter_reduce(0, instance[rows][flips], size[rows][flips], "amax")
+    return needless & (rank < most[owner])
+
+
+def _put_back_blocks(query: FlipQuery, scores: Tensor, state: Tensor, flipped: Tensor) -> Tensor:
+    """Put back half, then a quarter, … of a long removal's lowest-scoring units at once.
+
+    One by one costs a run for every pair of units; with blocks hardly more than a run for every unit that stays.
+    """
+    owner = owners(query.ptr)
+    state = state.clone()
+    block = torch.where(flipped, sizes(query, state) // 2, 0)
+    block[block < SMALLEST_BLOCK] = 0
+    while bool((block > 0).any()):
+        busy = (block > 0).nonzero().squeeze(1)
+        size = sizes(query, state)
+        place = ranks(scores.masked_fill(~state, -torch.inf), owner, query.ptr)  # removed units come first
+        tried = state & (place < (size - block)[owner])
+
+        def removed(rows: Tensor, busy: Tensor = busy, tried: Tensor = tried) -> Tensor:
+            index, _ = gather_ranges(query.ptr[busy[rows]], query.ptr[busy[rows] + 1])
+            return tried[index]
+
+        rows, log_probs = query.answers(busy, removed)
+        still = query.flips(log_probs, busy[rows])
+        kept = torch.zeros_like(flipped)
+        kept[busy[rows][still]] = True
+        state = torch.where(kept[owner], tried, state)
+        left = torch.where(kept, torch.minimum(block, sizes(query, state) // 2), block // 2)
+        block = torch.where((block > 0) & (left >= SMALLEST_BLOCK), left, 0)
+    return state

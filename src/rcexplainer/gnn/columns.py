@@ -1,0 +1,120 @@
+"""The attributes of many graphs as columns: one long tensor for each attribute, with a pointer to where each graph begins.
+
+    Column.values    all graphs' values, one after the other along `dim`, numbered as in the single graph
+    Column.ptr       [n + 1] where the values of each graph begin; on the CPU until a store moves it
+    Column.steps     [n] what a graph adds to the values of those after it in a batch: its number of nodes for `edge_index`
+
+PyG's `collate` does the same with several Python calls a graph and attribute. Here it is one list comprehension an
+attribute, where the graphs are plain `Data` with tensors; everything else goes through `collate`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Batch, Data
+from torch_geometric.data.collate import collate
+
+# Attributes of a batch itself, which no column is made of.
+OF_THE_BATCH = ("num_nodes", "batch", "ptr")
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One attribute of many graphs."""
+
+    values: Tensor
+    ptr: Tensor
+    dim: int
+    steps: Tensor | None  # None: nothing is added
+    alike: bool = True  # whether all graphs had one dtype: joined values cannot tell
+
+    def to(self, device: torch.device, ptr: Tensor) -> "Column":
+        """The column on a device; `ptr` is its pointer there, which columns of one level share."""
+        steps = None if self.steps is None else self.steps.to(device)
+        return Column(self.values.to(device), ptr, self.dim, steps, self.alike)
+
+
+def node_counts(graphs: Sequence[Data]) -> list[int]:
+    """The number of nodes of each graph; `Data.num_nodes` looks for it among all attributes, every time."""
+    found: list[int] = []
+    for graph in graphs:
+        x = None if "num_nodes" in graph else graph.x
+        found.append(x.size(0) if isinstance(x, Tensor) and x.dim() else int(graph.num_nodes or 0))
+    return found
+
+
+def columns_of(graphs: Sequence[Data], counts: Sequence[int]) -> dict[str, Column]:
+    """The tensor attributes that all graphs have, by name.
+
+    Args:
+        graphs: The graphs.
+        counts: Their numbers of nodes.
+    """
+    kinds = [set(graph._store.keys()) for graph in graphs]
+    shared = sorted(set.intersection(*kinds).difference(OF_THE_BATCH))
+    usual = all(kind.__inc__ is Data.__inc__ and kind.__cat_dim__ is Data.__cat_dim__ for kind in set(map(type, graphs)))
+    nodes = torch.tensor(counts)
+    found: dict[str, Column] = {}
+    odd: list[str] = []
+    for key in shared:
+        values = [graph[key] for graph in graphs]
+        plain = usual and "batch" not in key and {type(value) for value in values} == {Tensor}
+        if not plain or any(not value.dim() or value.is_sparse for value in values):
+            odd.append(key)
+            continue
+        along = "index" in key or key == "face"
+        dim = -1 if along else 0
+        sizes = torch.tensor([value.size(dim) for value in values])
+        alike = len({value.dtype for value in values}) == 1
+        found[key] = Column(torch.cat(values, dim), pointer(sizes), dim, nodes if along else None, alike)
+    return found | (_collated(graphs, odd) if odd else {})
+
+
+def _collated(graphs: Sequence[Data], keys: list[str]) -> dict[str, Column]:
+    """The same by PyG's own rules, for attributes that are not plain tensors, or classes with rules of their own."""
+    bare = [type(graph)(**{key: graph[key] for key in keys}, num_nodes=graph.num_nodes) for graph in graphs]
+    joined, slices, _ = collate(type(graphs[0]), bare, increment=False, add_batch=False)
+    found: dict[str, Column] = {}
+    for key in keys:
+        value = joined[key]
+        if not isinstance(value, Tensor):
+            continue  # strings and the like: no model reads them
+        steps = torch.tensor([int(graph.__inc__(key, graph[key])) for graph in graphs])
+        dim = joined.__cat_dim__(key, value) or 0
+        found[key] = Column(value, slices[key], dim, steps if bool(steps.any()) else None)
+    return found
+
+
+def columns_of_batch(batch: Batch) -> tuple[dict[str, Column], Tensor] | None:
+    """The columns of a batch that PyG made, and the numbers of nodes of its graphs, without taking it apart.
+
+    Returns:
+        None for a batch that cannot be taken apart: it was made by hand, or holds values that are not plain tensors.
+    """
+    slices, steps = getattr(batch, "_slice_dict", None), getattr(batch, "_inc_dict", None)
+    ptr = batch.get("ptr")
+    if not slices or not steps or not isinstance(ptr, Tensor) or "edge_index" not in slices:
+        return None
+    found: dict[str, Column] = {}
+    counts = ptr.diff().cpu()
+    for key, own in slices.items():
+        value, added = batch.get(key), steps.get(key)
+        if key in OF_THE_BATCH or not isinstance(value, Tensor):
+            continue
+        dim = int(batch.__cat_dim__(key, value) or 0)
+        if not isinstance(added, Tensor) or not bool((added != 0).any()):
+            found[key] = Column(value, own, dim, None)
+            continue
+        if not torch.equal(added, pointer(counts)[:-1]):
+            return None  # a rule of its own: what the last graph would add is not known
+        shift = added.to(value.device).repeat_interleave(own.diff().to(value.device), output_size=value.size(dim))
+        raw = value - (shift if dim in (-1, value.dim() - 1) else shift.unsqueeze(-1))
+        found[key] = Column(raw, own, dim, counts)
+    return found, counts
+
+
+def pointer(sizes: Tensor) -> Tensor:
+    """[n] sizes → [n + 1] where each begins."""
+    return torch.cat([sizes.new_zeros(1), sizes.cumsum(0)])

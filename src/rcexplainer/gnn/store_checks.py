@@ -1,0 +1,40 @@
+"""The checks of `gnn.graph_checks` for many graphs at once, on their columns: a number of operations whatever the number
+of graphs. They say whether all graphs are sound; which one is not, and why, is then found out one by one."""
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from rcexplainer.errors import GraphError
+from rcexplainer.gnn.graph_checks import GraphKind
+from rcexplainer.gnn.graph_store import GraphStore
+
+
+def all_sound(store: GraphStore, kind: GraphKind, device: torch.device | None) -> bool:
+    """Whether every graph passes `check_graph`, `check_devices` and `GraphKind.check`.
+
+    Args:
+        store: The graphs.
+        kind: What they must be like.
+        device: Where they must be; None: anywhere.
+    """
+    columns, edges = store.columns, store.columns["edge_index"]
+    values = edges.values
+    if values.dim() != 2 or values.size(0) != 2 or values.dtype != torch.long:
+        return False
+    if device is not None and store.source_device != device:
+        return False
+    if not all(column.alike for column in columns.values()):
+        return False
+    if any(columns[name].ptr is not store.edge_ptr for name in ("edge_attr", "edge_weight") if name in columns):
+        return False
+    try:
+        kind.check(Data(**{key: column.values for key, column in columns.items()}), "", "")
+    except GraphError:
+        return False
+    limit = store.num_nodes.repeat_interleave(store.edge_ptr.diff(), output_size=values.size(1))
+    truths: list[Tensor] = [(store.num_nodes > 0).all(), ((values >= 0) & (values < limit)).all()]
+    for key, column in columns.items():
+        if key != "y" and column.values.is_floating_point():
+            truths.append(column.values.isfinite().all())
+    return bool(torch.stack(truths).all())  # one wait for the device

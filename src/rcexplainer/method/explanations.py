@@ -1,0 +1,147 @@
+"""Results as columns: the tensors of a batch are kept as they are, and an `Explanation` is made when one is looked at."""
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from typing import overload
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Batch, Data
+
+from rcexplainer.explanation import Counterfactual, Explanation, Failure
+from rcexplainer.tasks.computation_graph import Instance
+
+
+class BatchInstances(Sequence[Instance]):
+    """The graphs of a `Batch` as instances, each taken out when it is asked for.
+
+    Args:
+        batch: A batch that PyG made.
+    """
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+
+    def __len__(self) -> int:
+        return int(self.batch.num_graphs)
+
+    def __getitem__(self, place: int) -> Instance:  # type: ignore[override]
+        graph = self.batch.get_example(place).clone()  # a view would keep the whole batch
+        return Instance(graph, graph)
+
+
+@dataclass(frozen=True, eq=False)
+class CounterfactualColumns:
+    """What a search found for a batch of instances, on the CPU."""
+
+    removed: Tensor  # bool [E]
+    probabilities: Tensor  # [n, C] after the deletion
+    minimal: list[bool]
+    disputed: list[bool]
+    exhausted: list[bool]
+    target: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class ExplanationColumns:
+    """What is known of a batch of instances, on the CPU; `columns[place]` is the explanation of one."""
+
+    asked: Sequence[Instance]
+    starts: list[int]  # [n + 1] where the edges of each instance begin
+    scores: Tensor  # [E]
+    probabilities: Tensor  # [n, C]
+    predictions: list[int]
+    class_names: tuple[str, ...]
+    found: CounterfactualColumns | None
+    _moved: dict[int, Data] = field(default_factory=dict)  # graphs on the CPU: many instances may share one
+
+    def __len__(self) -> int:
+        return len(self.predictions)
+
+    def __getitem__(self, place: int) -> Explanation:
+        one = self.asked[place]
+        graph = self._on_cpu(one.graph)
+        within = one.edge_ids is not None
+        return Explanation(
+            graph,
+            self.scores[self.starts[place] : self.starts[place + 1]].clone(),
+            self.predictions[place],
+            self.probabilities[place].clone(),
+            self.class_names,
+            None if self.found is None else self._counterfactual(self.found, place, one, graph),
+            one.index,
+            copy(one.computation).cpu().clone() if within else None,
+            one.edge_ids.clone() if one.edge_ids is not None else None,
+        )
+
+    def _on_cpu(self, graph: Data) -> Data:
+        if graph.edge_index.device.type == "cpu":
+            return graph
+        return self._moved.setdefault(id(graph), copy(graph).cpu())
+
+    def _counterfactual(self, found: CounterfactualColumns, place: int, one: Instance, graph: Data) -> Counterfactual:
+        columns = found.removed[self.starts[place] : self.starts[place + 1]].nonzero().flatten()
+        return Counterfactual(
+            graph,
+            columns if one.edge_ids is None else one.edge_ids[columns],
+            self.predictions[place],
+            found.probabilities[place].clone(),
+            found.minimal[place],
+            found.target,
+            found.disputed[place],
+            found.exhausted[place],
+        )
+
+
+Slot = tuple[ExplanationColumns, int]  # a place in the columns of a batch
+
+
+def filled(slot: Slot | Failure) -> Explanation | Failure:
+    """The result in a slot."""
+    return slot if isinstance(slot, Failure) else slot[0][slot[1]]
+
+
+class Explanations(Sequence[Explanation | Failure]):
+    """The results of a call of `explain`, in the order of its input; read-only.
+
+    An `Explanation` is made when it is first looked at, and kept.
+
+    Args:
+        slots: Where each result is, or the failure in its place.
+    """
+
+    def __init__(self, slots: Sequence[Slot | Failure]) -> None:
+        self._slots = list(slots)
+        self._made: dict[int, Explanation | Failure] = {}
+
+    @property
+    def failures(self) -> list[Failure]:
+        """What could not be explained."""
+        return [slot for slot in self._slots if isinstance(slot, Failure)]
+
+    def __len__(self) -> int:
+        return len(self._slots)
+
+    @overload
+    def __getitem__(self, place: int) -> Explanation | Failure: ...
+    @overload
+    def __getitem__(self, place: slice) -> "Explanations": ...
+
+    def __getitem__(self, place: int | slice) -> "Explanation | Failure | Explanations":
+        if isinstance(place, slice):
+            part = Explanations(self._slots[place])
+            part._made = {new: self._made[old] for new, old in enumerate(range(*place.indices(len(self)))) if old in self._made}
+            return part
+        where = range(len(self))[place]
+        if where not in self._made:
+            self._made[where] = filled(self._slots[where])
+        return self._made[where]
+
+    def __iter__(self) -> Iterator[Explanation | Failure]:
+        return (self[place] for place in range(len(self)))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(repr(one) for one in self[:3])
+        more = f", … {len(self)} in all" if len(self) > 3 else ""
+        return f"[{shown}{more}]"
