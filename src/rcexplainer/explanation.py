@@ -17,7 +17,7 @@ from rcexplainer.gnn.graph_store import delete_edges
 class Counterfactual:
     """A graph with some edges deleted, and the model's prediction for exactly that graph.
 
-    Prediction, `flipped` and `minimal` all come from a final run of the model, after the search.
+    Prediction and `flipped` come from a final run of the model, after the search.
 
     Attributes:
         original: The graph with all its edges.

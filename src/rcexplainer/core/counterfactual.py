@@ -7,8 +7,8 @@
     prune    what can be put back is put back (`core.pruning`); what is left is minimal: putting back any single unit
              undoes the flip
 
-    verify   the last word: the model on the graph without these units, and with each of them put back. Claims follow
-             from this run alone, whatever the search has seen before
+    verify   the last word: the model on the graph without these units. A flip is claimed only if this run shows it,
+             whatever the search has seen before
 
 Copies are compared by two keys: one that flips comes before all that do not; then the value decides, and at a tie the
 first copy. If nothing flips, the removal with the largest drop is returned.
@@ -21,7 +21,7 @@ from torch import Tensor
 
 from rcexplainer.core.flip_query import FlipQuery, Removal, first_best
 from rcexplainer.core.prefixes import best_prefix
-from rcexplainer.core.pruning import prune, sizes
+from rcexplainer.core.pruning import prune, put_back_each, sizes
 from rcexplainer.core.search import Evaluate, toggle_each
 from rcexplainer.core.segments import owners, ranks
 
@@ -46,7 +46,7 @@ class Verified:
 
 
 def verify(query: FlipQuery, removal: Removal, last_word: Evaluate | None = None) -> Verified:
-    """Run the model on every instance without its units and, where the search saw a flip, with each unit put back.
+    """Run the model on every instance without its units and, if the search has not, with each unit put back.
 
     An instance whose units were not all put back one by one, because the budget is spent, is not called minimal.
 
@@ -61,16 +61,13 @@ def verify(query: FlipQuery, removal: Removal, last_word: Evaluate | None = None
     everyone = torch.arange(len(query.source), device=removal.removed.device)
     log_probs = (last_word or query.log_probs)(everyone, removal.removed)
     flipped = query.flips(log_probs, everyone)
-    size = sizes(query, removal.removed)
-    # Putting back the only unit gives the instance as it was, and so does putting back nothing.
-    undone = ~query.flips(query.start(), everyone) if bool((size == 1).any()) else torch.ones_like(flipped)
-    several = (flipped & removal.flipped & (size > 1))[owners(query.ptr)]
-    units = (removal.removed & several).nonzero().squeeze(1)
-    instance = torch.searchsorted(query.ptr, units, right=True) - 1
-    rows, put_back = query.answers(instance, lambda some: toggle_each(query.ptr, removal.removed, units[some])[1])
-    needed = torch.zeros_like(size).index_add(0, instance[rows], (~query.flips(put_back, instance[rows])).long())
-    minimal = torch.where(size > 1, needed == size, undone | (size == 0))
-    return Verified(log_probs, flipped, flipped & removal.flipped & minimal)
+    claimed = flipped & removal.flipped
+    if removal.minimal is not None:
+        return Verified(log_probs, flipped, claimed & removal.minimal)
+    units = (removal.removed & claimed[owners(query.ptr)]).nonzero().squeeze(1)
+    instance, rows, still = put_back_each(query, removal.removed, units)
+    needed = torch.zeros_like(query.source).index_add(0, instance[rows], (~still).long())
+    return Verified(log_probs, flipped, claimed & (needed == sizes(query, removal.removed)))
 
 
 def prefix_search(query: FlipQuery, scores: Tensor, allowed: Tensor) -> Removal:
@@ -84,8 +81,7 @@ def prefix_search(query: FlipQuery, scores: Tensor, allowed: Tensor) -> Removal:
     Returns:
         The units removed and whether that flips.
     """
-    state, flipped = best_prefix(query, scores, allowed)
-    return prune(query, scores, state, flipped)
+    return prune(query, scores, *best_prefix(query, scores, allowed))
 
 
 def greedy_search(query: FlipQuery, scores: Tensor, allowed: Tensor) -> Removal:
@@ -99,16 +95,17 @@ def greedy_search(query: FlipQuery, scores: Tensor, allowed: Tensor) -> Removal:
     Returns:
         The units removed and whether that flips.
     """
-    state, flipped = best_prefix(query, scores, allowed)
+    state, flipped, needed = best_prefix(query, scores, allowed)
     options = _greedy_options(query, scores, allowed)
     steps = torch.where(flipped, 0, query.max_units() - sizes(query, state)).clamp_min(0)
-    first = prune(query, scores, *_greedy_from(query, options, steps, state, flipped))
+    first = prune(query, scores, *_greedy_from(query, options, steps, state, flipped), needed)
     steps = torch.where(first.flipped, sizes(query, first.removed) - 1, query.max_units()).clamp_min(0)
     nothing = torch.zeros_like(state)
     anew = prune(query, scores, *_greedy_from(query, options, steps, nothing, torch.zeros_like(flipped)))
     # The second try had fewer steps than the first removal has units, so wherever it flips, it is the better one.
     removed = torch.where(anew.flipped[owners(query.ptr)], anew.removed, first.removed)
-    return Removal(removed, first.flipped | anew.flipped)
+    minimal = torch.where(anew.flipped, anew.minimal, first.minimal)
+    return Removal(removed, first.flipped | anew.flipped, minimal)
 
 
 def _greedy_options(query: FlipQuery, scores: Tensor, allowed: Tensor) -> Tensor:

@@ -109,10 +109,13 @@ class Removal:
     Attributes:
         removed: [units] bool.
         flipped: [n] bool, as seen by the search. It is no claim yet: only `verify` makes one.
+        minimal: [n] bool; the search has run the model with each single unit put back, and none of these copies flips.
+            None: it has not looked.
     """
 
     removed: Tensor
     flipped: Tensor
+    minimal: Tensor | None = None
 
 
 def first_best(flips: Tensor, value: Tensor, instance: Tensor, num_instances: int) -> Tensor:

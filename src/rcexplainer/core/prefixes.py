@@ -1,7 +1,7 @@
 """The shortest prefix of a ranking whose deletion flips the prediction.
 
 Flips are not monotone in the length of the prefix, so the first length that flips cannot be bisected: lengths are tried
-in growing pieces, 1–2, 3–6, 7–14, …, and an instance is done with the piece in which it flips. Long rankings (a hub's)
+in growing pieces, 1, 2–3, 4–7, 8–15, …, and an instance is done with the piece in which it flips. Long rankings (a hub's)
 are treated in two passes: lengths that grow by a quarter show soon whether, and where at the latest, the prediction
 flips; then every length below that is tried, as far as the budget goes.
 """
@@ -14,7 +14,7 @@ from torch import Tensor
 from rcexplainer.core.flip_query import FlipQuery, first_best
 from rcexplainer.core.segments import gather_ranges, owners, ranks
 
-DENSE = 62  # lengths that are tried one after the other before a long ranking is probed
+DENSE = 63  # lengths that are tried one after the other before a long ranking is probed
 GROWTH = 1.25  # of the lengths with which it is probed
 
 
@@ -68,7 +68,7 @@ class PrefixTrials:
         self.run(instance, length)
 
 
-def best_prefix(query: FlipQuery, scores: Tensor, allowed: Tensor) -> tuple[Tensor, Tensor]:
+def best_prefix(query: FlipQuery, scores: Tensor, allowed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Find the shortest flipping prefix of every instance, or the one with the largest drop.
 
     Args:
@@ -77,18 +77,21 @@ def best_prefix(query: FlipQuery, scores: Tensor, allowed: Tensor) -> tuple[Tens
         allowed: [units] bool; which units may be removed.
 
     Returns:
-        The units removed [units], and whether that flips [n].
+        The units removed [units]; whether that flips [n]; and the last unit of each flipping prefix [units]: without
+        it the prefix does not flip, unless the budget ended before all shorter ones were tried.
     """
     trials = PrefixTrials(query, scores, allowed)
     longest = int(trials.most.max()) if len(trials.most) else 0
-    low, width = 1, 2
+    low, width = 1, 1
     while low <= min(longest, DENSE):
         here = torch.full_like(trials.most, low)
         trials.lengths(here, here + width - 1, ~trials.flipped)
         low, width = low + width, 2 * width
     if longest > DENSE:
         _long_rankings(trials, low, longest)
-    return trials.place < trials.length[owners(query.ptr)], trials.flipped
+    length = trials.length[owners(query.ptr)]
+    shortest = trials.flipped if query.meter is None else trials.flipped & ~query.meter.exhausted
+    return trials.place < length, trials.flipped, (trials.place == length - 1) & shortest[owners(query.ptr)]
 
 
 def _long_rankings(trials: PrefixTrials, low: int, longest: int) -> None:

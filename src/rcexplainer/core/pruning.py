@@ -23,7 +23,9 @@ def sizes(query: FlipQuery, state: Tensor) -> Tensor:
     return torch.zeros_like(query.source).index_add(0, owners(query.ptr), state.long())
 
 
-def prune(query: FlipQuery, scores: Tensor, state: Tensor, flipped: Tensor) -> Removal:
+def prune(
+    query: FlipQuery, scores: Tensor, state: Tensor, flipped: Tensor, needed: Tensor | None = None
+) -> Removal:
     """Put back units, those with the lowest scores first, as long as the prediction stays flipped.
 
     Args:
@@ -31,37 +33,51 @@ def prune(query: FlipQuery, scores: Tensor, state: Tensor, flipped: Tensor) -> R
         scores: [units] the ranking.
         state: [units] bool; the units removed so far.
         flipped: [n] bool; the instances to prune, which flip in this state.
+        needed: [units] bool; units for which it is known that putting them back, alone, undoes the flip.
 
     Returns:
         The units that stay removed. Where the budget ends, pruning ends.
     """
-    owner = owners(query.ptr)
-    state, undecided = _put_back_blocks(query, scores, state, flipped), flipped.clone()
+    owner, before = owners(query.ptr), state
+    state = _put_back_blocks(query, scores, state, flipped)
+    known = torch.zeros_like(state) if needed is None else needed & ~_any(before ^ state, owner, flipped)[owner]
     if query.before is not None:  # putting back the only unit gives the instance as it was
         everyone = torch.arange(len(flipped), device=flipped.device)
-        undecided &= (sizes(query, state) > 1) | query.flips(query.before, everyone)
+        undone = (sizes(query, state) == 1) & ~query.flips(query.before, everyone)
+        known |= state & undone[owner]
+    undecided, minimal = flipped.clone(), torch.zeros_like(flipped)
     while bool(undecided.any()):
-        units = (state & undecided[owner]).nonzero().squeeze(1)
-        instance, still = still_flipped(query, state, units)
-        needless = torch.zeros_like(state)
-        needless[units] = still
-        least = first_minimum(torch.where(still, scores[units], torch.inf), instance, len(flipped))
+        units = (state & undecided[owner] & ~known).nonzero().squeeze(1)
+        instance, rows, flips = put_back_each(query, state, units)
+        looked = known.clone()
+        looked[units[rows]] = True
+        still = torch.zeros_like(state)
+        still[units[rows]] = flips
+        least = first_minimum(torch.where(still[units], scores[units], torch.inf), instance, len(flipped))
         again = (least >= 0) & undecided
-        again[again.clone()] &= still[least[again]]
-        back = torch.zeros_like(state)
+        again[again.clone()] &= still[units[least[again]]]
+        # None can be put back, and each was tried: minimal. Where the budget ended before, nothing is known.
+        minimal |= undecided & ~again & ~_any(state & ~looked, owner, flipped)
+        back = _put_back_together(query, scores, state, still)
         back[units[least[again]]] = True
-        state &= ~(back | _put_back_together(query, scores, state, needless))
-        undecided = again  # an instance none of whose units can be put back is minimal
-    return Removal(state, flipped)
+        state = state & ~back
+        undecided, known = again, torch.zeros_like(known)
+    return Removal(state, flipped, minimal)
 
 
-def still_flipped(query: FlipQuery, state: Tensor, units: Tensor) -> tuple[Tensor, Tensor]:
-    """(instance [v], whether it flips with that unit put back [v]); False where the budget does not allow to look."""
+def _any(units: Tensor, owner: Tensor, like: Tensor) -> Tensor:
+    """[n] whether any of these units [units] bool belongs to the instance."""
+    found = torch.zeros_like(like)
+    found[owner[units]] = True
+    return found
+
+
+def put_back_each(query: FlipQuery, state: Tensor, units: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Put back each of these units [v] alone: the instance of each [v], those that the budget allowed to try [k], and
+    whether these still flip [k]."""
     instance = torch.searchsorted(query.ptr, units, right=True) - 1
     rows, log_probs = query.answers(instance, lambda some: toggle_each(query.ptr, state, units[some])[1])
-    still = torch.zeros_like(units, dtype=torch.bool)
-    still[rows] = query.flips(log_probs, instance[rows])
-    return instance, still
+    return instance, rows, query.flips(log_probs, instance[rows])
 
 
 def _put_back_together(query: FlipQuery, scores: Tensor, state: Tensor, needless: Tensor) -> Tensor:

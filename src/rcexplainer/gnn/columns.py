@@ -10,6 +10,7 @@ attribute, where the graphs are plain `Data` with tensors; everything else goes 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import torch
 from torch import Tensor
@@ -45,15 +46,30 @@ def node_counts(graphs: Sequence[Data]) -> list[int]:
     return found
 
 
-def columns_of(graphs: Sequence[Data], counts: Sequence[int]) -> dict[str, Column]:
+class Pointers:
+    """Where the values of each graph begin, one tensor for each level (nodes, edges, graphs), whatever the attribute."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, ...], Tensor] = {}
+
+    def of(self, sizes: Sequence[int]) -> Tensor:
+        """sizes [n] → [n + 1]; equal sizes give the same tensor."""
+        key = tuple(sizes)
+        if key not in self._known:
+            self._known[key] = torch.tensor([0, *accumulate(key)])
+        return self._known[key]
+
+
+def columns_of(graphs: Sequence[Data], counts: Sequence[int], pointers: Pointers) -> dict[str, Column]:
     """The tensor attributes that all graphs have, by name.
 
     Args:
         graphs: The graphs.
         counts: Their numbers of nodes.
+        pointers: Of all levels.
     """
-    kinds = [set(graph._store.keys()) for graph in graphs]
-    shared = sorted(set.intersection(*kinds).difference(OF_THE_BATCH))
+    names = [graph._store.keys() for graph in graphs]
+    shared = sorted(set(names[0]).intersection(*names[1:]).difference(OF_THE_BATCH))
     usual = all(kind.__inc__ is Data.__inc__ and kind.__cat_dim__ is Data.__cat_dim__ for kind in set(map(type, graphs)))
     nodes = torch.tensor(counts)
     found: dict[str, Column] = {}
@@ -66,13 +82,13 @@ def columns_of(graphs: Sequence[Data], counts: Sequence[int]) -> dict[str, Colum
             continue
         along = "index" in key or key == "face"
         dim = -1 if along else 0
-        sizes = torch.tensor([value.size(dim) for value in values])
+        ptr = pointers.of([value.size(dim) for value in values])
         alike = len({value.dtype for value in values}) == 1
-        found[key] = Column(torch.cat(values, dim), pointer(sizes), dim, nodes if along else None, alike)
-    return found | (_collated(graphs, odd) if odd else {})
+        found[key] = Column(torch.cat(values, dim), ptr, dim, nodes if along else None, alike)
+    return found | (_collated(graphs, odd, pointers) if odd else {})
 
 
-def _collated(graphs: Sequence[Data], keys: list[str]) -> dict[str, Column]:
+def _collated(graphs: Sequence[Data], keys: list[str], pointers: Pointers) -> dict[str, Column]:
     """The same by PyG's own rules, for attributes that are not plain tensors, or classes with rules of their own."""
     bare = [type(graph)(**{key: graph[key] for key in keys}, num_nodes=graph.num_nodes) for graph in graphs]
     joined, slices, _ = collate(type(graphs[0]), bare, increment=False, add_batch=False)
@@ -83,12 +99,17 @@ def _collated(graphs: Sequence[Data], keys: list[str]) -> dict[str, Column]:
             continue  # strings and the like: no model reads them
         steps = torch.tensor([int(graph.__inc__(key, graph[key])) for graph in graphs])
         dim = joined.__cat_dim__(key, value) or 0
-        found[key] = Column(value, slices[key], dim, steps if bool(steps.any()) else None)
+        ptr = pointers.of(slices[key].diff().tolist())
+        found[key] = Column(value, ptr, dim, steps if bool(steps.any()) else None)
     return found
 
 
-def columns_of_batch(batch: Batch) -> tuple[dict[str, Column], Tensor] | None:
+def columns_of_batch(batch: Batch, pointers: Pointers) -> tuple[dict[str, Column], list[int]] | None:
     """The columns of a batch that PyG made, and the numbers of nodes of its graphs, without taking it apart.
+
+    Args:
+        batch: The batch.
+        pointers: Of all levels.
 
     Returns:
         None for a batch that cannot be taken apart: it was made by hand, or holds values that are not plain tensors.
@@ -99,22 +120,17 @@ def columns_of_batch(batch: Batch) -> tuple[dict[str, Column], Tensor] | None:
         return None
     found: dict[str, Column] = {}
     counts = ptr.diff().cpu()
-    for key, own in slices.items():
+    for key, starts in slices.items():
         value, added = batch.get(key), steps.get(key)
         if key in OF_THE_BATCH or not isinstance(value, Tensor):
             continue
-        dim = int(batch.__cat_dim__(key, value) or 0)
+        dim, own = int(batch.__cat_dim__(key, value) or 0), pointers.of(starts.diff().tolist())
         if not isinstance(added, Tensor) or not bool((added != 0).any()):
             found[key] = Column(value, own, dim, None)
             continue
-        if not torch.equal(added, pointer(counts)[:-1]):
+        if not torch.equal(added, counts.cumsum(0) - counts):
             return None  # a rule of its own: what the last graph would add is not known
         shift = added.to(value.device).repeat_interleave(own.diff().to(value.device), output_size=value.size(dim))
         raw = value - (shift if dim in (-1, value.dim() - 1) else shift.unsqueeze(-1))
         found[key] = Column(raw, own, dim, counts)
-    return found, counts
-
-
-def pointer(sizes: Tensor) -> Tensor:
-    """[n] sizes → [n + 1] where each begins."""
-    return torch.cat([sizes.new_zeros(1), sizes.cumsum(0)])
+    return found, counts.tolist()

@@ -8,7 +8,7 @@ PyG's `Batch.from_data_list` loops over its graphs in Python; in a training loop
 `delete_edges` takes edges out of a graph, with all their attributes; a soft mask never stands in for it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import copy
 
 import torch
@@ -17,7 +17,7 @@ from torch_geometric.data import Batch, Data
 
 from rcexplainer.core.segments import gather_ranges
 from rcexplainer.errors import SplitError
-from rcexplainer.gnn.columns import Column, columns_of, columns_of_batch, node_counts, pointer
+from rcexplainer.gnn.columns import Column, Pointers, columns_of, columns_of_batch, node_counts
 
 # The string attribute of a batch or computation graph that lists its edge-level attributes, separated by commas.
 EDGE_LEVEL = "rcexplainer_edge_level"
@@ -32,29 +32,31 @@ class GraphStore:
     """
 
     def __init__(self, graphs: Sequence[Data] | Batch, device: torch.device | str | None = None) -> None:
+        pointers = Pointers()
         if isinstance(graphs, Batch):
-            known = columns_of_batch(graphs)
+            known = columns_of_batch(graphs, pointers)
             if known is None:
                 raise SplitError("this Batch cannot be read as it is: pass the list of its graphs")
             columns, counts = known
-            listed = str(graphs.get(EDGE_LEVEL, [""])[0])
+            listed = graphs.get(EDGE_LEVEL, [""])[0]
         else:
-            sizes = node_counts(graphs)
-            columns, counts = columns_of(graphs, sizes), torch.tensor(sizes)
-            listed = str(graphs[0].get(EDGE_LEVEL, ""))
-        # Pointers are compared on the CPU, before they are moved: every comparison would wait for another device.
-        columns = _shared_pointers(columns)
-        edge_level = _edge_level(columns, counts, listed.split(","))
+            counts = node_counts(graphs)
+            columns = columns_of(graphs, counts, pointers)
+            listed = graphs[0].get(EDGE_LEVEL, "")
         edges = columns["edge_index"].ptr
-        same = [key for key, column in columns.items() if column.ptr is edges]
+        # If all graphs have as many edges as nodes or labels, lengths prove nothing: then the names the graphs list count.
+        ambiguous = edges is pointers.of(counts) or edges is pointers.of([1] * len(counts))
+        level = [key for key, column in columns.items() if column.ptr is edges and "index" not in key]
+        edge_level = [key for key in columns if key in str(listed).split(",")] if ambiguous else level
         self._edge_level = ",".join(edge_level)
-        self._edge_keys = {key for key in same if key == "edge_index" or key in edge_level or _named_edge(key)}
-        self._total = int(counts.sum())
+        self._edge_keys = {"edge_index", *(key for key in level if key in edge_level or _named_edge(key))}
+        self._total = sum(counts)
         self.source_device = columns["edge_index"].values.device
         place = torch.device(device) if device is not None else self.source_device
         moved = {id(column.ptr): column.ptr.to(place) for column in columns.values()}
         self.columns = {key: column.to(place, moved[id(column.ptr)]) for key, column in columns.items()}
-        self.num_nodes = counts.to(place)
+        self.node_ptr = pointers.of(counts).to(place)
+        self.num_nodes = self.node_ptr.diff()
         self.edge_ptr = self.columns["edge_index"].ptr
 
     def __len__(self) -> int:
@@ -65,7 +67,7 @@ class GraphStore:
 
     def whole(self) -> Batch:
         """The batch of all graphs, in order. Its tensors are copies: some models work in place."""
-        counts, ptr = self.num_nodes, pointer(self.num_nodes)
+        counts, ptr = self.num_nodes, self.node_ptr
         batch = Batch(num_nodes=self._total)
         for key, column in self.columns.items():
             batch[key] = column.values.clone() if column.steps is None else column.values + self._shift(column)
@@ -117,31 +119,13 @@ def _along(shift: Tensor, column: Column) -> Tensor:
     return shift if column.dim in (-1, column.values.dim() - 1) else shift.unsqueeze(-1)
 
 
-def _shared_pointers(columns: dict[str, Column]) -> dict[str, Column]:
-    """Attributes of one level (node, edge, graph) share one pointer: its ranges are built once per batch."""
-    known: list[Tensor] = []
-    shared: dict[str, Column] = {}
-    for key, column in columns.items():
-        ptr = next((other for other in known if torch.equal(other, column.ptr)), column.ptr)
-        known += [] if any(ptr is other for other in known) else [ptr]
-        shared[key] = Column(column.values, ptr, column.dim, column.steps, column.alike)
-    return shared
-
-
 def _named_edge(key: str) -> bool:
     return "edge" in key and "index" not in key and key != "edge_label"
 
 
-def _edge_level(columns: Mapping[str, Column], num_nodes: Tensor, listed: list[str]) -> list[str]:
-    """Names of the attributes with one entry per edge in every graph.
-
-    If all graphs have as many edges as nodes or labels, lengths prove nothing: then it is the names the graphs list.
-    """
-    edges = columns["edge_index"].ptr
-    others = (pointer(num_nodes), torch.arange(len(num_nodes) + 1, device=edges.device))
-    if any(torch.equal(edges, other) for other in others):
-        return [key for key in columns if key in listed]
-    return [key for key, column in columns.items() if column.ptr is edges and "index" not in key]
+def pointer(sizes: Tensor) -> Tensor:
+    """[n] sizes → [n + 1] where each begins."""
+    return torch.cat([sizes.new_zeros(1), sizes.cumsum(0)])
 
 
 def delete_edges(graph: Data, removed: Tensor) -> Data:

@@ -39,12 +39,15 @@ class Untouched:
         if self._depth > 1:
             return
         try:
-            self._before = [_Snapshot(module) for module in self.model.modules()]
-            self.model.eval()
-            for module in self.model.modules():
+            modules = list(self.model.modules())
+            self._before = [_Snapshot(module) for module in modules]
+            if any(module.training for module in modules):
+                self.model.eval()
+            for module in modules:
                 _forget_cache(module)
-            for parameter in self.model.parameters():
-                parameter.requires_grad_(False)
+                for parameter in module._parameters.values():
+                    if parameter is not None and parameter.requires_grad:
+                        parameter.requires_grad_(False)
         except BaseException:
             self.__exit__()
             raise
@@ -58,35 +61,46 @@ class Untouched:
         self._before = []
 
 
+CONTAINERS = (dict, list, set)
+
+
 class _Snapshot:
     """A module's `__dict__`, copies of the containers in it (hooks, parameters, …) one level deep, and its tensors."""
 
     def __init__(self, module: nn.Module) -> None:
-        if any(isinstance(parameter, UninitializedParameter) for parameter in module.parameters(recurse=False)):
+        parameters = [parameter for parameter in module._parameters.values() if parameter is not None]
+        if any(isinstance(parameter, UninitializedParameter) for parameter in parameters):
             raise SplitError(f"{type(module).__name__} is lazy and has no weights yet: run the model once on a batch")
         self.module = module
         self.attributes = dict(module.__dict__)
-        values = list(self.attributes.values())
-        self.containers = [(value, copy(value)) for value in values if isinstance(value, dict | list | set)]
-        tensors = [*module.buffers(recurse=False), *(value for value in values if isinstance(value, Tensor))]
+        values = self.attributes.values()
+        # Most containers are empty (hooks): of those it is enough to know that they were.
+        self.containers = [
+            (value, copy(value) if value else None) for value in values if isinstance(value, CONTAINERS)
+        ]
+        own = (value for value in values if isinstance(value, Tensor))
+        tensors = [*(buffer for buffer in module._buffers.values() if buffer is not None), *own]
         self.tensors = [(tensor, tensor._version, tensor.detach().clone()) for tensor in tensors]
-        self.gradients = [(parameter, parameter.requires_grad) for parameter in module.parameters(recurse=False)]
+        self.gradients = [(parameter, parameter.requires_grad) for parameter in parameters]
 
     def restore(self) -> None:
         self.module.__dict__.clear()
         self.module.__dict__.update(self.attributes)
         for container, content in self.containers:
+            if content is None and not container:
+                continue
             container.clear()
             if isinstance(container, list):
-                container.extend(content)
+                container.extend(content or ())
             else:
-                container.update(content)
+                container.update(content or ())
         for tensor, version, values in self.tensors:
             if tensor._version != version:
                 with torch.no_grad():
                     tensor.copy_(values)
         for parameter, flag in self.gradients:
-            parameter.requires_grad_(flag)
+            if parameter.requires_grad != flag:
+                parameter.requires_grad_(flag)
 
 
 def _forget_cache(module: nn.Module) -> None:

@@ -75,10 +75,11 @@ class ExplainRun:
         single = one_by_one or len(asked) == 1  # the last word is then a run of one graph where it really is
         if self.search != "none":
             meter = Meter(len(asked), self.budget, labels.device)
-            runs = alone if one_by_one else instances.log_probs
             query = FlipQuery(instances.units.ptr, instances.log_probs, labels, self.target, before=log_probs, meter=meter)
             found = SEARCHES[self.search](query, scores, deletable(candidates, asked, instances.units))
-            final = verify(replace(query, log_probs=runs), found, alone if single else None)
+            if one_by_one:  # what the search saw in batches counts for nothing
+                query, found = replace(query, log_probs=alone), replace(found, minimal=None)
+            final = verify(query, found, alone if single else None)
             answers = replace(answers, found=found, final=final, exhausted=meter.exhausted)
         if not single:
             first = SAMPLE if self.search != "none" and not self.start else LATER_SAMPLE
