@@ -209,7 +209,7 @@ def run(args: argparse.Namespace) -> None:
 def results(folder: Path, greedy: dict[str, float]) -> dict[tuple[str, str], dict[str, float]]:
     """Set and seed → the measures; the fidelity as a ratio to greedy deletion's."""
     found: dict[tuple[str, str], dict[str, float]] = {}
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted(folder.glob("*-*.json")):
         one = json.loads(path.read_text())
         if one["seed"] == GREEDY or one["set"] not in SETS:
             continue
