@@ -35,7 +35,7 @@ def write(found: dict[str, Any], folder: Path) -> Path:
     settings = found["options"]
     path = folder / f"{found['bench']}-{settings['device']}-{found['machine']['threads']}.json"
     path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
-    if found["bench"] == "scaling":
+    if found["bench"] == "scaling" and "slope" in found["rows"][-1]:
         from rcexplainer.benchmark.speed.scaling_plot import scaling_plot
 
         scaling_plot(found["rows"], path.with_suffix(".svg"))

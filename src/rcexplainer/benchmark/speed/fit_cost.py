@@ -48,7 +48,7 @@ def _graphs(options: BenchOptions) -> dict[str, Any]:
     order = torch.randperm(len(train), generator=torch.Generator().manual_seed(0))
     chosen = train[order[: options.graphs or len(train)].sort().values].tolist()
     graphs = [copy.copy(subject.data[place]).to(options.where) for place in chosen]
-    step = training_step(subject.model, one_batch(graphs[:BATCH]))
+    step = training_step(subject.model, one_batch(subject.some(BATCH)))
     found = _timed(lambda: rc.RCExplainer().fit(subject.model, graphs, progress=False), step, options)
     return {"set": subject.name, "instances": len(graphs), **found}
 

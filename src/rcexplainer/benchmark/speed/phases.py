@@ -28,7 +28,7 @@ def phases() -> Iterator[dict[str, float]]:
     def started(self: Any, *args: Any, **kwargs: Any) -> None:
         nonlocal current
         end()
-        current = str(kwargs.get("desc") or "without a name")
+        current = str(kwargs.get("desc") or (args[1:2] or ("without a name",))[0])
         make(self, *args, **kwargs)
 
     tqdm.__init__ = started
