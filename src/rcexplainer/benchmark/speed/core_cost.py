@@ -1,12 +1,10 @@
-"""Speed on this machine, for `rcexplainer bench`: figures to read, never a condition of a test."""
+"""The mask network beside the GNN it explains."""
 
 import copy
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from statistics import median
 from typing import Any
 
@@ -15,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch_geometric.data import Data
 
-from rcexplainer.benchmark.results import Rows
+from rcexplainer.benchmark.speed.options import BenchOptions, Rows
 from rcexplainer.config import PRESETS, RCConfig
 from rcexplainer.core.calibration import Calibration
 from rcexplainer.core.regions import Regions
@@ -30,106 +28,18 @@ from rcexplainer.gnn import gnn_config, split_model, train_gnn
 from rcexplainer.gnn.instances import node_inputs
 from rcexplainer.gnn.seed import seeded
 from rcexplainer.gnn.trainer import TrainConfig
-from rcexplainer.tasks.neighbourhoods import Adjacency
 
 WARM_UP = 5  # runs that are not counted
 
 
-def import_cost(repeats: int) -> Rows:
-    """Seconds to import torch, then torch_geometric, then rcexplainer, each on top of the previous one."""
-    code = """
-import time
-marks = [time.perf_counter()]
-import torch; marks.append(time.perf_counter())
-import torch_geometric; marks.append(time.perf_counter())
-import rcexplainer; marks.append(time.perf_counter())
-rcexplainer.datasets, rcexplainer.gnn; marks.append(time.perf_counter())
-print(*marks)
-"""
-    runs: list[list[float]] = []
-    for _ in range(repeats):
-        out = subprocess.check_output([sys.executable, "-W", "ignore", "-c", code])
-        marks = [float(mark) for mark in out.split()]
-        runs.append([late - early for early, late in pairwise(marks)])
-    names = ("torch", "torch_geometric", "rcexplainer", "its parts, when first used")
-    columns = zip(*runs, strict=True)
-    return [
-        {"import": name, "seconds more": round(median(column), 4)} for name, column in zip(names, columns, strict=True)
-    ]
-
-
-def regions_cost(repeats: int) -> Rows:
-    """Decision regions of a million embeddings: a mixture of ten Gaussians in 32 dimensions, a random ReLU head.
-
-    The wider the Gaussians, the more they overlap, and the more regions are needed to cover all instances.
-    """
-    return [_regions_cost(noise, repeats) for noise in (0.5, 1.0)]
-
-
-def _regions_cost(
-    noise: float, repeats: int, instances: int = 1_000_000, dim: int = 32, classes: int = 10
-) -> dict[str, Any]:
-    import resource  # not on Windows
-
-    generator = torch.Generator().manual_seed(0)
-    centres = 4 * torch.randn(classes, dim, generator=generator)
-    x = centres[torch.randint(classes, (instances,), generator=generator)]
-    x += noise * torch.randn(instances, dim, generator=generator)
-    with seeded(0):
-        head = nn.Sequential(nn.Linear(dim, 64), nn.ReLU(), nn.Linear(64, classes))
-    with torch.no_grad():
-        predictions = torch.cat([head(part).argmax(1) for part in x.split(1 << 16)])
-    boundaries = sample_boundaries(head, x, predictions, per_class=200 // classes, generator=generator)
-    seconds: list[float] = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        regions = Regions.fit(boundaries, x, predictions)
-        seconds.append(time.perf_counter() - start)
-    return {
-        "embeddings": instances,
-        "spread": noise,
-        "boundaries": len(boundaries),
-        "regions": len(regions),
-        "seconds": round(median(seconds), 1),
-        "peak GB": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 2),
-    }
-
-
-def nodes_cost(
-    repeats: int, nodes: int = 200_000, edges: int = 1_000_000, roots: int = 10_000, most: int = 1 << 18
-) -> Rows:
-    """Computation graphs of ten thousand nodes of a random graph with a million edges, in pieces of `most` edges."""
-    generator = torch.Generator().manual_seed(0)
-    half = torch.randint(nodes, (2, edges // 2), generator=generator)
-    edge_index = torch.cat([half, half.flip(0)], 1)
-    chosen = torch.randperm(nodes, generator=generator)[:roots, None]
-    rows: Rows = []
-    for hops in (1, 2, 3):
-        seconds: list[float] = []
-        for _ in range(repeats):
-            start = time.perf_counter()
-            sizes = [len(found.edges) for _, found in Adjacency(edge_index, nodes).batches(chosen, hops, most)]
-            seconds.append(time.perf_counter() - start)
-        rows.append(
-            {
-                "nodes explained": roots,
-                "hops": hops,
-                "edges of the graph": edges,
-                "edges of all computation graphs": sum(sizes),
-                "largest piece": max(sizes),
-                "seconds": round(median(seconds), 2),
-            }
-        )
-    return rows
-
-
-def core_cost(repeats: int, graphs: int = 256, mini_batch: int = 128) -> Rows:
+def core_cost(options: BenchOptions, graphs: int = 256, mini_batch: int = 128) -> Rows:
     """The cost of the mask network beside that of the GNN it explains, on the same molecules, in the same run.
 
     Scores: everything for a given batch (inputs, network, softmax, calibration) beside one forward pass of the GNN.
     Training: one step, including the selection of the mini-batch, beside one training step of the GNN.
     Memory: peak memory of tensors while a batch is scored.
     """
+    repeats = options.repeats
     data = load("nitro", num_graphs=graphs)
     shape = gnn_config("paper", data.num_features, data.num_classes)
     model = train_gnn(shape, data.graphs, data.split, settings=TrainConfig(epochs=5), progress=False).model
@@ -237,11 +147,3 @@ def _beside(run: Callable[[], object], gnn: Callable[[], object], repeats: int) 
             seconds.append(time.perf_counter() - start)
     own, other = (1000 * median(seconds[WARM_UP:]) for seconds in times.values())
     return {"ms": round(own, 2), "GNN ms": round(other, 2), "÷ GNN": round(own / other, 2)}
-
-
-BENCHMARKS: dict[str, Callable[[int], Rows]] = {
-    "import": import_cost,
-    "core": core_cost,
-    "regions": regions_cost,
-    "nodes": nodes_cost,
-}
