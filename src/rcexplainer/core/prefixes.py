@@ -83,7 +83,7 @@ def best_prefix(query: FlipQuery, scores: Tensor, allowed: Tensor) -> tuple[Tens
     trials = PrefixTrials(query, scores, allowed)
     longest = int(trials.most.max()) if len(trials.most) else 0
     low, width = 1, 1
-    while low <= min(longest, DENSE):
+    while low <= min(longest, DENSE) and not bool(trials.flipped.all()):
         here = torch.full_like(trials.most, low)
         trials.lengths(here, here + width - 1, ~trials.flipped)
         low, width = low + width, 2 * width

@@ -11,6 +11,7 @@ attribute, where the graphs are plain `Data` with tensors; everything else goes 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -37,12 +38,19 @@ class Column:
         return Column(self.values.to(device), ptr, self.dim, steps, self.alike)
 
 
+def attributes_of(graph: Data) -> dict[str, Any]:
+    """All attributes by name, as the graph keeps them: its own views of them cost more than what is done with them."""
+    return graph._store._mapping
+
+
 def node_counts(graphs: Sequence[Data]) -> list[int]:
     """The number of nodes of each graph; `Data.num_nodes` looks for it among all attributes, every time."""
     found: list[int] = []
     for graph in graphs:
-        x = None if "num_nodes" in graph else graph.x
-        found.append(x.size(0) if isinstance(x, Tensor) and x.dim() else int(graph.num_nodes or 0))
+        own = attributes_of(graph)
+        x = own.get("x")
+        plain = isinstance(x, Tensor) and x.dim() and "num_nodes" not in own
+        found.append(x.size(0) if plain else int(graph.num_nodes or 0))
     return found
 
 
@@ -68,16 +76,18 @@ def columns_of(graphs: Sequence[Data], counts: Sequence[int], pointers: Pointers
         counts: Their numbers of nodes.
         pointers: Of all levels.
     """
-    names = [graph._store.keys() for graph in graphs]
-    shared = sorted(set(names[0]).intersection(*names[1:]).difference(OF_THE_BATCH))
+    every = [attributes_of(graph) for graph in graphs]
+    names = every[0].keys()
+    if any(own.keys() != names for own in every):
+        names = set(names).intersection(*every)
     usual = all(kind.__inc__ is Data.__inc__ and kind.__cat_dim__ is Data.__cat_dim__ for kind in set(map(type, graphs)))
     nodes = torch.tensor(counts)
     found: dict[str, Column] = {}
     odd: list[str] = []
-    for key in shared:
-        values = [graph[key] for graph in graphs]
+    for key in sorted(set(names).difference(OF_THE_BATCH)):
+        values = [own[key] for own in every]
         plain = usual and "batch" not in key and {type(value) for value in values} == {Tensor}
-        if not plain or any(not value.dim() or value.is_sparse for value in values):
+        if not plain or values[0].is_sparse or not all(value.dim() for value in values):
             odd.append(key)
             continue
         along = "index" in key or key == "face"

@@ -76,6 +76,9 @@ def stream(graphs: Graphs, device: torch.device | None) -> Iterator[Data | Excep
         yield from (_moved(graph, device) for graph in iter_graphs(graphs))
         return
     for item in graphs:
+        if type(item) is Data:  # by far the most
+            yield _moved(item, device)
+            continue
         try:
             yield from [_moved(graph, device) for graph in iter_graphs(item)]
         except GraphError as error:

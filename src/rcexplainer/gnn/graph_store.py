@@ -50,12 +50,13 @@ class GraphStore:
         edge_level = [key for key in columns if key in str(listed).split(",")] if ambiguous else level
         self._edge_level = ",".join(edge_level)
         self._edge_keys = {"edge_index", *(key for key in level if key in edge_level or _named_edge(key))}
-        self._total = sum(counts)
         self.source_device = columns["edge_index"].values.device
         place = torch.device(device) if device is not None else self.source_device
-        moved = {id(column.ptr): column.ptr.to(place) for column in columns.values()}
+        nodes = pointers.of(counts)
+        moved = {id(ptr): ptr.to(place) for ptr in (nodes, *(column.ptr for column in columns.values()))}
+        self._lists = {id(moved[id(ptr)]): ptr.tolist() for ptr in (nodes, *(column.ptr for column in columns.values()))}
         self.columns = {key: column.to(place, moved[id(column.ptr)]) for key, column in columns.items()}
-        self.node_ptr = pointers.of(counts).to(place)
+        self.node_ptr = moved[id(nodes)]
         self.num_nodes = self.node_ptr.diff()
         self.edge_ptr = self.columns["edge_index"].ptr
 
@@ -66,19 +67,32 @@ class GraphStore:
         return self.cut(ids.to(self.num_nodes.device), None)
 
     def whole(self) -> Batch:
-        """The batch of all graphs, in order. Its tensors are copies: some models work in place."""
-        counts, ptr = self.num_nodes, self.node_ptr
-        batch = Batch(num_nodes=self._total)
+        """The batch of all graphs, in order."""
+        return self.range(0, len(self))
+
+    def range(self, first: int, end: int) -> Batch:
+        """The batch of consecutive graphs, which costs little: nothing has to be gathered.
+
+        Its tensors are copies: some models work in place.
+        """
+        counts = self.num_nodes[first:end]
+        ptr = self.node_ptr[first : end + 1] - self.node_ptr[first]
+        batch = _empty_batch(self.bounds(self.node_ptr)[end] - self.bounds(self.node_ptr)[first])
         for key, column in self.columns.items():
-            batch[key] = column.values.clone() if column.steps is None else column.values + self._shift(column)
+            bounds = self.bounds(column.ptr)
+            size = bounds[end] - bounds[first]
+            part = column.values.narrow(column.dim, bounds[first], size)
+            if column.steps is None:
+                batch[key] = part.clone()
+            else:
+                steps = column.steps[first:end]
+                shift = (steps.cumsum(0) - steps).repeat_interleave(column.ptr[first : end + 1].diff(), output_size=size)
+                batch[key] = part + _along(shift, column)
         return self._finished(batch, counts, ptr)
 
-    def _shift(self, column: Column) -> Tensor:
-        """What all earlier graphs add to each of a column's values."""
-        assert column.steps is not None
-        before = column.steps.cumsum(0) - column.steps
-        shift = before.repeat_interleave(column.ptr.diff(), output_size=column.values.size(column.dim))
-        return _along(shift, column)
+    def bounds(self, ptr: Tensor) -> list[int]:
+        """One of the store's pointers as a list, without waiting for the device."""
+        return self._lists[id(ptr)]
 
     def cut(self, ids: Tensor, edges: tuple[Tensor, Tensor] | None) -> Batch:
         """The batch of these graphs, with all of their edges or only some.
@@ -90,7 +104,7 @@ class GraphStore:
         """
         counts = self.num_nodes[ids]
         ptr = pointer(counts)
-        batch = Batch(num_nodes=int(ptr[-1]))
+        batch = _empty_batch(int(ptr[-1]))
         ranges: dict[int, tuple[Tensor, Tensor]] = {}
         for key, column in self.columns.items():
             if edges is not None and key in self._edge_keys:
@@ -113,6 +127,16 @@ class GraphStore:
         batch._num_graphs = len(counts)
         batch[EDGE_LEVEL] = self._edge_level
         return batch
+
+
+_EMPTY = Batch()
+
+
+def _empty_batch(num_nodes: int) -> Batch:
+    """A copy of one that exists: PyG's constructor inspects a signature every time."""
+    batch = copy(_EMPTY)
+    batch.num_nodes = num_nodes
+    return batch
 
 
 def _along(shift: Tensor, column: Column) -> Tensor:

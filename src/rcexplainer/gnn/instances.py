@@ -3,7 +3,7 @@
 Deleted means deleted: a copy is a graph without those edges; soft masks are not used here.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 
@@ -19,6 +19,7 @@ from rcexplainer.gnn.split import Pass, SplitModel
 
 # Edges in one run of the model: enough to use a device well, few enough to fit into any memory.
 MAX_EDGES, MAX_EDGES_CUDA = 1 << 18, 1 << 22
+OBSERVED_EDGES = 1 << 13  # on a CPU: the layers of so many, and the mask network's, stay in its caches
 ALONE = 1  # the same if every graph is run alone
 
 
@@ -35,6 +36,11 @@ class Observation:
     batch: Batch
     units: Units
     done: Pass
+
+
+def observed_edges(device: torch.device) -> int:
+    """Edges in a run over instances as they are, whose layers and scores are then computed: cache or device memory."""
+    return OBSERVED_EDGES if device.type == "cpu" else MAX_EDGES_CUDA
 
 
 class Instances:
@@ -61,7 +67,7 @@ class Instances:
         # Graphs of results are on the CPU, the model may not be.
         self.store = GraphStore(graphs, split.device) if store is None else store
         self.max_edges = most_edges(self.store.num_nodes.device) if max_edges is None else max_edges
-        self._whole = whole = self.store.whole()
+        whole = self.store.whole()
         nodes, fixed = int(whole.num_nodes or 0), whole.get("edge_fixed")
         self.units = find_units(whole.edge_index, nodes, whole.batch, len(self.store), fixed)
         self._node_ptr, self._edge_ptr = whole.ptr, self.store.edge_ptr
@@ -102,14 +108,34 @@ class Instances:
         return split_by_cost(ids, self._edge_ptr.diff()[ids.to(self._edge_ptr.device)].clamp_min(1), self.max_edges)
 
     def observed(self) -> list[Observation]:
-        """The model on every instance, in as few runs as possible; the model is run the first time, and never again."""
+        """The model on every instance, piece by piece; it is run the first time, and never again."""
         if self._observed is None:
-            self._observed = [self._observation(ids) for ids in self.chunks(self.everything)]
+            self._observed = [self._observation(first, end) for first, end in self._pieces()]
         return self._observed
 
+    def _pieces(self) -> Iterator[tuple[int, int]]:
+        """Consecutive instances that are run together: on the CPU few enough for its caches."""
+        edges, most = self.store.bounds(self.store.edge_ptr), min(self.max_edges, observed_edges(self._node_ptr.device))
+        first = 0
+        for end in range(1, len(self) + 1):
+            if end == len(self) or edges[end + 1] - edges[first] > most or most == ALONE:
+                yield first, end
+                first = end
+
     @torch.no_grad()
-    def _observation(self, ids: Tensor) -> Observation:
-        batch, units = (self._whole, self.units) if len(ids) == len(self) else self[ids]
+    def _observation(self, first: int, end: int) -> Observation:
+        batch, units = self.store.range(first, end), self.units
+        ids = torch.arange(first, end, device=self._node_ptr.device)
+        if len(ids) < len(self):
+            edges = self.store.bounds(self.store.edge_ptr)
+            start, stop = units.ptr[[first, end]].tolist()
+            of_edge = units.of_edge[edges[first] : edges[end]]
+            units = Units(
+                torch.where(of_edge < 0, -1, of_edge - start),
+                units.pair[:, start:stop] - self._node_ptr[first],
+                units.owner[start:stop] - first,
+                units.ptr[first : end + 1] - start,
+            )
         return Observation(ids, batch, units, self.split.run(batch))
 
     @torch.no_grad()

@@ -62,6 +62,7 @@ class Untouched:
 
 
 CONTAINERS = (dict, list, set)
+PLAIN = frozenset({bool, int, float, str, type(None)})  # values that cannot change
 
 
 class _Snapshot:
@@ -73,13 +74,16 @@ class _Snapshot:
             raise SplitError(f"{type(module).__name__} is lazy and has no weights yet: run the model once on a batch")
         self.module = module
         self.attributes = dict(module.__dict__)
-        values = self.attributes.values()
         # Most containers are empty (hooks): of those it is enough to know that they were.
-        self.containers = [
-            (value, copy(value) if value else None) for value in values if isinstance(value, CONTAINERS)
-        ]
-        own = (value for value in values if isinstance(value, Tensor))
-        tensors = [*(buffer for buffer in module._buffers.values() if buffer is not None), *own]
+        self.containers: list[tuple[Any, Any]] = []
+        tensors = [buffer for buffer in module._buffers.values() if buffer is not None]
+        for value in self.attributes.values():
+            if type(value) in PLAIN:
+                continue
+            if isinstance(value, CONTAINERS):
+                self.containers.append((value, copy(value) if value else None))
+            elif isinstance(value, Tensor):
+                tensors.append(value)
         self.tensors = [(tensor, tensor._version, tensor.detach().clone()) for tensor in tensors]
         self.gradients = [(parameter, parameter.requires_grad) for parameter in parameters]
 

@@ -4,7 +4,7 @@ A candidate mask says which edges may be deleted, with a value for each column o
 serves all instances, or there is one for each. A unit may be deleted if all its edges may.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 
 import torch
 from torch import Tensor
@@ -12,6 +12,7 @@ from torch_geometric.data import Data
 
 from rcexplainer.core.verification import Interference
 from rcexplainer.errors import GraphError, RCExplainerError
+from rcexplainer.gnn.columns import attributes_of
 from rcexplainer.gnn.graph_checks import attributes
 from rcexplainer.method.explanations import ExplanationColumns, Slot
 from rcexplainer.tasks.computation_graph import Instance
@@ -47,21 +48,21 @@ class _Kind:
     """Which attributes the instances have; most often all have the same names, and nothing else is looked at."""
 
     def __init__(self) -> None:
-        self.names: list[str] = []
+        self.names: Set[str] = frozenset()
         self.tensors: frozenset[str] | None = None
 
     def differs(self, one: Instance) -> bool:
         """Whether a model may read other attributes of this instance than of the one before."""
-        names = list(one.computation._store.keys())
+        names = attributes_of(one.computation).keys()
         if names == self.names:
             return False
-        before, self.names, self.tensors = self.tensors, names, attributes(one.computation)
+        before, self.names, self.tensors = self.tensors, frozenset(names), attributes(one.computation)
         return before is not None and before != self.tensors
 
 
 def _num_edges(graph: Data) -> int:
     """`Data.num_edges` looks at every attribute; a malformed graph is refused later."""
-    found = graph.edge_index
+    found = attributes_of(graph).get("edge_index")
     return int(found.size(-1)) if isinstance(found, Tensor) and found.dim() else 0
 
 
