@@ -17,15 +17,14 @@ from rcexplainer.core.units import Units, find_units
 from rcexplainer.gnn.graph_store import GraphStore
 from rcexplainer.gnn.split import Pass, SplitModel
 
-# Edges in one run of the model: enough to use a device well, few enough to fit into any memory.
-MAX_EDGES, MAX_EDGES_CUDA = 1 << 18, 1 << 22
-OBSERVED_EDGES = 1 << 13  # on a CPU: the layers of so many, and the mask network's, stay in its caches
+# Edges in one run of the model. On a CPU the tensors of a run should stay in its caches; another device needs many.
+MAX_EDGES, MAX_EDGES_CUDA = 1 << 14, 1 << 22
 ALONE = 1  # the same if every graph is run alone
 
 
-def most_edges(device: torch.device | None) -> int:
+def most_edges(device: torch.device) -> int:
     """Edges in one run of a model on this device."""
-    return MAX_EDGES_CUDA if device is not None and device.type == "cuda" else MAX_EDGES
+    return MAX_EDGES_CUDA if device.type == "cuda" else MAX_EDGES
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +35,6 @@ class Observation:
     batch: Batch
     units: Units
     done: Pass
-
-
-def observed_edges(device: torch.device) -> int:
-    """Edges in a run over instances as they are, whose layers and scores are then computed: cache or device memory."""
-    return OBSERVED_EDGES if device.type == "cpu" else MAX_EDGES_CUDA
 
 
 class Instances:
@@ -114,8 +108,8 @@ class Instances:
         return self._observed
 
     def _pieces(self) -> Iterator[tuple[int, int]]:
-        """Consecutive instances that are run together: on the CPU few enough for its caches."""
-        edges, most = self.store.bounds(self.store.edge_ptr), min(self.max_edges, observed_edges(self._node_ptr.device))
+        """Consecutive instances that are run together."""
+        edges, most = self.store.bounds(self.store.edge_ptr), self.max_edges
         first = 0
         for end in range(1, len(self) + 1):
             if end == len(self) or edges[end + 1] - edges[first] > most or most == ALONE:

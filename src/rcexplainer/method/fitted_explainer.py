@@ -21,7 +21,7 @@ from rcexplainer.core.verification import Interference
 from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn.graph_checks import GraphKind, Graphs, stream
-from rcexplainer.gnn.instances import ALONE, most_edges
+from rcexplainer.gnn.instances import ALONE
 from rcexplainer.gnn.split import SplitModel
 from rcexplainer.method import inputs
 from rcexplainer.method.explanations import BatchInstances, ExplanationColumns, Explanations, Slot, filled
@@ -152,7 +152,7 @@ class FittedExplainer:
     def _from_batch(self, graphs: Graphs, run: ExplainRun) -> ExplanationColumns | None:
         """The results for a `Batch` that is sound and not too large, without taking it apart."""
         here = isinstance(graphs, Batch) and self.split.task == "graph"
-        if not here or not graphs.num_edges or graphs.num_edges > most_edges(self.split.device):
+        if not here or not graphs.num_edges or graphs.num_edges > inputs.most_edges(self.split.device):
             return None
         try:
             return run(BatchInstances(graphs if self.device is None else copy(graphs).to(self.device)), None)
@@ -241,7 +241,7 @@ class FittedExplainer:
         """Chunk after chunk. If the model turns out to mix the graphs of a batch, a stream goes on one by one from the
         chunk in which that was found; otherwise `Interference` is raised."""
         start = 0
-        for chunk in inputs.chunks(asked, most_edges(self.split.device)):
+        for chunk in inputs.chunks(asked, inputs.most_edges(self.split.device)):
             first = next((one for one in chunk if isinstance(one, Instance)), None)
             if run.whole is None and first is not None:
                 run = replace(run, whole=TASKS[self.split.task].whole_graph(self.split, first.graph))

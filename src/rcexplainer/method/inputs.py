@@ -19,9 +19,15 @@ from rcexplainer.tasks.computation_graph import Instance
 
 # A chunk is run at once, and its results are on the CPU before the next one begins.
 CHUNK_GRAPHS = 8192
+CHUNK_EDGES, CHUNK_EDGES_CUDA = 1 << 18, 1 << 22
 
 Candidates = Tensor | Sequence[Tensor] | None
 CandidateMasks = Tensor | list[Tensor] | None
+
+
+def most_edges(device: torch.device | None) -> int:
+    """Edges in a chunk that is explained on this device."""
+    return CHUNK_EDGES_CUDA if device is not None and device.type == "cuda" else CHUNK_EDGES
 
 
 def chunks(asked: Iterable[Instance | Exception], most_edges: int) -> Iterator[list[Instance | Exception]]:
