@@ -34,10 +34,7 @@ class Molecules:
     @classmethod
     def of(cls, options: BenchOptions) -> "Molecules":
         """Load or generate them; the network is read from the folder of the options, or trained in a few epochs."""
-        try:
-            data = rc.datasets.load("mutagenicity", root=options.root)
-        except rc.errors.MissingDataError:
-            data = rc.datasets.load("nitro", num_graphs=ALL - 1)  # they come in pairs
+        data = molecule_set(options)
 
         def train() -> rc.gnn.GNN:
             config = rc.gnn.gnn_config("paper", data.num_features, data.num_classes)
@@ -71,6 +68,14 @@ class Molecules:
             return rc.RCExplainer(epochs=EPOCHS).fit(model, [graphs[place] for place in order], progress=False)
 
         return kept_explainer(self.options.keep, f"{self.name}-explainer", self.model, fit)
+
+
+def molecule_set(options: BenchOptions) -> rc.datasets.GraphDataset:
+    """Mutagenicity if its files are there, otherwise generated molecules."""
+    try:
+        return rc.datasets.load("mutagenicity", root=options.root)
+    except rc.errors.MissingDataError:
+        return rc.datasets.load("nitro", num_graphs=ALL - 1)  # they come in pairs
 
 
 @torch.no_grad()

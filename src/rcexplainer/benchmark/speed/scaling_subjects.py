@@ -9,6 +9,7 @@ from rcexplainer.benchmark.speed.options import BenchOptions
 
 DIM = 16  # features of the graphs with many classes
 NODES = 12  # of each of them
+EPOCHS = 40  # of their network
 
 
 def growing_graph(edges: int, like: Data) -> Data:
@@ -48,7 +49,7 @@ def many_classes(classes: int, count: int, options: BenchOptions) -> tuple[rc.gn
     graphs = [_ring(centres, place % classes, generator) for place in range(count)]
     labels = [int(graph.y) for graph in graphs]
     config = rc.gnn.gnn_config("paper", DIM, classes)
-    settings = rc.gnn.TrainConfig(epochs=40, lr=0.02, patience=40)
+    settings = rc.gnn.TrainConfig(epochs=EPOCHS, lr=0.02, patience=EPOCHS)
     parts = rc.datasets.stratified_split(labels, 0)
     model = rc.gnn.train_gnn(config, graphs, parts, settings=settings, progress=False).model
     return model.to(options.where), [graph.to(options.where) for graph in graphs]
