@@ -94,8 +94,7 @@ def test_explain(run, few_molecules, monkeypatch, tmp_path):
 
 
 def test_fit(run, few_molecules, monkeypatch, tmp_path):
-    make = rc.RCExplainer
-    monkeypatch.setattr(rc, "RCExplainer", lambda **how: make(**how, epochs=1), raising=False)
+    monkeypatch.setattr(fit_cost, "RCExplainer", lambda **how: rc.RCExplainer(**how, epochs=1))
     ended = run("bench", "fit", "--rows", "graphs", "--graphs", "12", "--out", str(tmp_path), "--json")
     [row] = json.loads(ended.out)["rows"]
     assert (ended.code, row["instances"], row["epochs"]) == (0, 12, 1)
@@ -107,8 +106,7 @@ def test_fit(run, few_molecules, monkeypatch, tmp_path):
 
 
 def test_fit_for_nodes_of_a_large_graph(monkeypatch):
-    make = rc.RCExplainer
-    monkeypatch.setattr(rc, "RCExplainer", lambda **how: make(**how, epochs=1, restarts=1), raising=False)
+    monkeypatch.setattr(fit_cost, "RCExplainer", lambda **how: rc.RCExplainer(**how, epochs=1, restarts=1))
     monkeypatch.setattr(fit_cost, "large_graph", partial(fit_cost.large_graph, nodes=200, edges=800))
     [row] = fit_cost.fit_cost(BenchOptions(1, rows=("nodes",), graphs=5))
     assert (row["instances"], row["nodes"]) == (5, 200)

@@ -6,10 +6,11 @@ from typing import Any
 
 from torch import nn
 
-import rcexplainer as rc
+from rcexplainer import gnn
+from rcexplainer.explainer import load
 
 
-def kept_network(folder: Path | None, name: str, train: Callable[[], rc.gnn.GNN]) -> rc.gnn.GNN:
+def kept_network(folder: Path | None, name: str, train: Callable[[], gnn.GNN]) -> gnn.GNN:
     """A trained network.
 
     Args:
@@ -19,10 +20,10 @@ def kept_network(folder: Path | None, name: str, train: Callable[[], rc.gnn.GNN]
     """
     path = None if folder is None else folder / f"{name}.safetensors"
     if path is not None and path.exists():
-        return rc.gnn.load_gnn(path).model
+        return gnn.load_gnn(path).model
     model = train()
     if path is not None:
-        rc.gnn.save_gnn(path, model, {"benchmark": name, "seed": 0})
+        gnn.save_gnn(path, model, {"benchmark": name, "seed": 0})
     return model
 
 
@@ -37,7 +38,7 @@ def kept_explainer(folder: Path | None, name: str, model: nn.Module, fit: Callab
     """
     path = None if folder is None else folder / f"{name}.safetensors"
     if path is not None and path.exists():
-        return rc.load(path, model)
+        return load(path, model)
     fitted = fit()
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ from torch_geometric.data import Data
 from torch_geometric.explain import Explainer
 from torch_geometric.explain.algorithm import GNNExplainer, PGExplainer
 
-import rcexplainer as rc
+from rcexplainer import baselines
 from rcexplainer.benchmark.speed.clock import seconds
 from rcexplainer.benchmark.speed.molecules import Molecules, forward, one_batch
 
@@ -65,7 +65,7 @@ def other_explainers(subject: Molecules) -> Iterator[dict[str, Any]]:
 
 def _baseline(subject: Molecules, name: str, count: int) -> Ready:
     started = time.perf_counter()
-    fitted = getattr(rc.baselines, name)().fit(subject.model, subject.some(TAUGHT))
+    fitted = getattr(baselines, name)().fit(subject.model, subject.some(TAUGHT))
     fit = time.perf_counter() - started
     return fit, lambda graphs: fitted.explain(list(graphs), search="none", on_error="keep"), count
 
