@@ -6,6 +6,7 @@ import sys
 from functools import partial
 
 import pytest
+import torch
 
 import rcexplainer as rc
 from rcexplainer.benchmark import speed
@@ -14,6 +15,7 @@ from rcexplainer.benchmark.speed import (
     explain_cost,
     fit_cost,
     hub_cost,
+    memory_cost,
     molecules,
     neighbourhood_cost,
     other_explainers,
@@ -153,6 +155,25 @@ def test_a_series_ends_at_the_limit(monkeypatch):
     assert rows[-1]["slope"] == pytest.approx(1)
 
 
+def test_memory_is_the_growth_of_the_peak():
+    assert memory_cost.peak_megabytes(lambda: None, BenchOptions()) < 5
+    assert 190 < memory_cost.peak_megabytes(lambda: torch.ones(50_000_000), BenchOptions()) < 260
+
+
+def test_memory(few_molecules, monkeypatch):
+    small = {"MOLECULES": 6, "EDGES": (40,), "CLASSES": (2,), "CHOSEN": (3,), "RINGS": 30}
+    for name, value in small.items():
+        monkeypatch.setattr(memory_cost, name, value)
+    rows = list(memory_cost.memory_cost(BenchOptions()))
+    assert [(row["row"], row["size"]) for row in rows] == [
+        ("large graph", 0),
+        ("large graph", 40),
+        ("classes", 2),
+        ("each class", 3),
+    ]
+    assert all(row["peak MB"] > 0 for row in rows)
+
+
 def test_a_table(run, monkeypatch):
     monkeypatch.setattr(speed, "benchmark", lambda name: lambda options: [{"repeats": options.repeats}])
     ended = run("bench", "nodes", "--repeats", "2")
@@ -190,7 +211,7 @@ def test_the_module_prints_rows_and_writes_them(monkeypatch, capsys, tmp_path):
 
 
 def test_mistakes(refused):
-    known = "import, core, regions, nodes, explain, fit, hub, scaling"
+    known = "import, core, regions, nodes, explain, fit, hub, scaling, memory"
     refused(["bench", "everything"], f"unknown benchmark 'everything'; known: {known}")
     refused(["bench", "core", "--repeats", "0"], "--repeats")
     refused(["bench", "hub", "--rows", "huge"], "bench hub has no row named 'huge'")
