@@ -22,6 +22,7 @@ from rcexplainer.benchmark.speed import (
     scaling_cost,
     scaling_subjects,
 )
+from rcexplainer.benchmark.speed.document import document, write
 from rcexplainer.benchmark.speed.hub_graph import Hub
 from rcexplainer.benchmark.speed.options import BenchOptions
 from rcexplainer.cli import bench as command
@@ -81,10 +82,10 @@ def test_explain(run, few_molecules, monkeypatch, tmp_path):
         monkeypatch.setattr(other_explainers, name, few)
     ended = run("bench", "explain", "--graphs", "8", "--repeats", "1", "--keep", str(tmp_path), "--json")
     assert ended.code == 0
-    document = json.loads(ended.out)
-    assert document["machine"]["rcexplainer"] == rc.__version__
-    found = {(row["row"], row["what"]): row for row in document["rows"]}
-    assert {row["set"] for row in document["rows"]} == {"nitro"}
+    everything = json.loads(ended.out)
+    assert everything["machine"]["rcexplainer"] == rc.__version__
+    found = {(row["row"], row["what"]): row for row in everything["rows"]}
+    assert {row["set"] for row in everything["rows"]} == {"nitro"}
     assert found["list", "forward"]["÷ forward"] == 1
     assert min(found["list", f"loader {size}"]["÷ loader + forward"] for size in explain_cost.LOADER_SIZES) == 1
     assert found["list", "prefix"]["÷ loader + forward"] > 1
@@ -208,6 +209,12 @@ def test_the_module_prints_rows_and_writes_them(monkeypatch, capsys, tmp_path):
     assert json.loads(capsys.readouterr().out) == {"device": "cpu"}
     [path] = tmp_path.iterdir()
     assert json.loads(path.read_text())["rows"] == [{"device": "cpu"}]
+
+
+def test_rows_measured_before_stay_in_the_file(tmp_path):
+    for rows in ([{"row": "a", "ms": 1}], [{"row": "b", "ms": 2}], [{"row": "a", "ms": 3}]):
+        path = write(document("hub", BenchOptions(), rows), tmp_path)
+    assert json.loads(path.read_text())["rows"] == [{"row": "b", "ms": 2}, {"row": "a", "ms": 3}]
 
 
 def test_mistakes(refused):
