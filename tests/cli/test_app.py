@@ -9,7 +9,7 @@ from rcexplainer import __version__
 
 COMMANDS = ("demo", "datasets", "train", "fit", "explain", "evaluate", "reproduce", "bench", "report")
 COMPUTING = ("demo", "train", "fit", "explain", "evaluate", "reproduce", "bench")
-WRITING = ("demo", "train", "fit", "explain", "evaluate", "reproduce", "report")
+WRITING = ("bench", "demo", "train", "fit", "explain", "evaluate", "reproduce", "report")
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"]])

@@ -2,19 +2,47 @@
 
 import json
 import subprocess
+import sys
 from functools import partial
 
 import pytest
+import torch
 
+import rcexplainer as rc
 from rcexplainer.benchmark import speed
+from rcexplainer.benchmark.speed import (
+    core_cost,
+    explain_cost,
+    fit_cost,
+    hub_cost,
+    memory_cost,
+    molecules,
+    neighbourhood_cost,
+    other_explainers,
+    scaling_cost,
+    scaling_subjects,
+)
+from rcexplainer.benchmark.speed.document import document, write
+from rcexplainer.benchmark.speed.hub_graph import Hub
+from rcexplainer.benchmark.speed.options import BenchOptions
 from rcexplainer.cli import bench as command
+
+
+@pytest.fixture
+def few_molecules(monkeypatch):
+    """Forty generated molecules, and an explainer that is fitted in a moment."""
+    data = rc.datasets.load("nitro", num_graphs=40)
+    monkeypatch.setattr(molecules, "molecule_set", lambda options: data)
+    monkeypatch.setattr(molecules, "EPOCHS", 1)
+    monkeypatch.setattr(explain_cost, "ALONE", 2)
+    return data
 
 
 def test_import_is_the_median_of_what_each_package_adds(run, monkeypatch):
     marks = iter([b"0 2 3 3.5 4\n", b"10 11 14 14.1 14.2\n", b"20 22 23.5 23.7 24\n"])
     monkeypatch.setattr(subprocess, "check_output", lambda command: next(marks))
     ended = run("bench", "import", "--repeats", "3", "--json")
-    rows = {row["import"]: row["seconds more"] for row in json.loads(ended.out)}
+    rows = {row["import"]: row["seconds more"] for row in json.loads(ended.out)["rows"]}
     assert ended.code == 0
     expected = {"torch": 2, "torch_geometric": 1.5, "rcexplainer": 0.2, "its parts, when first used": 0.3}
     assert rows == pytest.approx(expected)
@@ -22,20 +50,20 @@ def test_import_is_the_median_of_what_each_package_adds(run, monkeypatch):
 
 @pytest.mark.slow
 def test_import_of_the_real_packages(run):
-    rows = {row["import"]: row["seconds more"] for row in json.loads(run("bench", "import", "--json").out)}
+    rows = {row["import"]: row["seconds more"] for row in json.loads(run("bench", "import", "--json").out)["rows"]}
     assert rows["torch_geometric"] > rows["rcexplainer"] >= 0
 
 
 def test_nodes():
-    rows = speed.nodes_cost(1, nodes=200, edges=1000, roots=20, most=500)
+    rows = neighbourhood_cost.neighbourhood_cost(BenchOptions(1), nodes=200, edges=1000, roots=20, most=500)
     assert [row["hops"] for row in rows] == [1, 2, 3]
     assert rows[0]["edges of all computation graphs"] < rows[2]["edges of all computation graphs"]
 
 
 def test_core(run, monkeypatch):
-    monkeypatch.setitem(speed.BENCHMARKS, "core", partial(speed.core_cost, graphs=64, mini_batch=32))
+    monkeypatch.setattr(core_cost, "core_cost", partial(core_cost.core_cost, graphs=64, mini_batch=32))
     ended = run("bench", "core", "--repeats", "1", "--json")
-    rows = json.loads(ended.out)
+    rows = json.loads(ended.out)["rows"]
     assert ended.code == 0
     assert [row["what"] for row in rows[:-3]] == [
         "scores",
@@ -48,16 +76,152 @@ def test_core(run, monkeypatch):
     assert many < 1.05 * few  # linear in the edges: 16 times as many are scored
 
 
+def test_explain(run, few_molecules, monkeypatch, tmp_path):
+    monkeypatch.setattr(other_explainers, "BASELINES", {"occlusion": ("Occlusion", 2)})
+    for name, few in {"FEW": 3, "TAUGHT": 3, "PG_EPOCHS": 1}.items():
+        monkeypatch.setattr(other_explainers, name, few)
+    ended = run("bench", "explain", "--graphs", "8", "--repeats", "1", "--keep", str(tmp_path), "--json")
+    assert ended.code == 0
+    everything = json.loads(ended.out)
+    assert everything["machine"]["rcexplainer"] == rc.__version__
+    found = {(row["row"], row["what"]): row for row in everything["rows"]}
+    assert {row["set"] for row in everything["rows"]} == {"nitro"}
+    assert found["list", "forward"]["÷ forward"] == 1
+    assert min(found["list", f"loader {size}"]["÷ loader + forward"] for size in explain_cost.LOADER_SIZES) == 1
+    assert found["list", "prefix"]["÷ loader + forward"] > 1
+    assert found["alone", "scores"]["÷ forward"] > 1
+    assert found["all", "scores of a Batch"]["graphs"] == found["all", "scores of a list"]["graphs"] == 40
+    others = {what for row, what in found if row == "others"}
+    assert others == {"rcexplainer, scores", "rcexplainer, prefix", "PyG GNNExplainer", "PyG PGExplainer", "occlusion"}
+    assert {path.name for path in tmp_path.iterdir()} == {"nitro.safetensors", "nitro-explainer.safetensors"}
+
+
+def test_fit(run, few_molecules, monkeypatch, tmp_path):
+    monkeypatch.setattr(fit_cost, "RCExplainer", lambda **how: rc.RCExplainer(**how, epochs=1))
+    ended = run("bench", "fit", "--rows", "graphs", "--graphs", "12", "--out", str(tmp_path), "--json")
+    [row] = json.loads(ended.out)["rows"]
+    assert (ended.code, row["instances"], row["epochs"]) == (0, 12, 1)
+    assert row["÷ GNN step"] == pytest.approx(1000 * row["seconds"] / row["GNN step ms"])
+    assert {"before", "search", "mask network"} <= row["phases"].keys()
+    assert sum(row["phases"].values()) == pytest.approx(row["seconds"], abs=0.1)
+    [path] = tmp_path.iterdir()
+    assert json.loads(path.read_text())["rows"] == [row]
+
+
+def test_fit_for_nodes_of_a_large_graph(monkeypatch):
+    monkeypatch.setattr(fit_cost, "RCExplainer", lambda **how: rc.RCExplainer(**how, epochs=1, restarts=1))
+    monkeypatch.setattr(fit_cost, "large_graph", partial(fit_cost.large_graph, nodes=200, edges=800))
+    [row] = fit_cost.fit_cost(BenchOptions(1, rows=("nodes",), graphs=5))
+    assert (row["instances"], row["nodes"]) == (5, 200)
+    assert row["edges"] <= 800
+
+
+@pytest.mark.parametrize(
+    "hub", [Hub("late", 41, 2, 2, first=4, step=12), Hub("large", 60, 5, 12, first=0, step=2)], ids=lambda hub: hub.name
+)
+def test_the_search_around_a_hub_finds_its_known_answer(monkeypatch, hub):
+    monkeypatch.setattr(hub_cost, "HUBS", (hub,))
+    rows = list(hub_cost.hub_cost(BenchOptions(1)))
+    for row in rows:
+        assert row["deleted"] == row["smallest answer"] == hub.answer
+        assert row["flipped"]
+        assert row["minimal"]
+        assert row["runs"] > 0
+    assert [row["search"] for row in rows[:2]] == ["prefix", "greedy"]
+
+
+def test_scaling(run, few_molecules, monkeypatch, tmp_path):
+    sizes = {"GRAPHS": (5, 10), "FITTED": (10, 20), "EDGES": (40, 80), "SEARCHED": (20, 40), "CLASSES": (2, 3)}
+    for name, small in {**sizes, "RINGS": 30, "AMONG": 10, "EPOCHS": 1}.items():
+        monkeypatch.setattr(scaling_cost, name, small)
+    monkeypatch.setattr(scaling_subjects, "EPOCHS", 3)
+    kept = ("--keep", str(tmp_path / "kept"))
+    ended = run("bench", "scaling", "--repeats", "1", *kept, "--out", str(tmp_path), "--json")
+    rows = json.loads(ended.out)["rows"]
+    slopes = [(row["row"], row["what"]) for row in rows if "slope" in row]
+    assert slopes == [(row, what) for row in ("graphs", "edges", "classes") for what in ("scores", "prefix", "fit")]
+    assert sum("size" in row for row in rows) == 18
+    plot = next(tmp_path.glob("*.svg")).read_text()
+    assert "edges of one graph" in plot
+
+
+def test_a_slope_is_the_power_of_the_size():
+    assert scaling_cost.slope([(2, 3 * 2**1.5), (4, 3 * 4**1.5), (9, 3 * 9**1.5)]) == pytest.approx(1.5)
+
+
+def test_a_series_ends_at_the_limit(monkeypatch):
+    monkeypatch.setattr(scaling_cost, "_graphs", lambda options: {"scores": ((1, 2, 4, 8), lambda size: 2.0 * size)})
+    rows = list(scaling_cost.scaling_cost(BenchOptions(1, rows=("graphs",), limit=3)))
+    assert [row.get("size") for row in rows] == [1, 2, None]
+    assert rows[-1]["slope"] == pytest.approx(1)
+
+
+def test_memory_is_the_growth_of_the_peak():
+    assert memory_cost.peak_megabytes(lambda: None, BenchOptions()) < 5
+    assert 190 < memory_cost.peak_megabytes(lambda: torch.ones(50_000_000), BenchOptions()) < 260
+
+
+def test_memory(few_molecules, monkeypatch):
+    small = {"MOLECULES": 6, "EDGES": (40,), "CLASSES": (2,), "CHOSEN": (3,), "RINGS": 30}
+    for name, value in small.items():
+        monkeypatch.setattr(memory_cost, name, value)
+    rows = list(memory_cost.memory_cost(BenchOptions()))
+    assert [(row["row"], row["size"]) for row in rows] == [
+        ("large graph", 0),
+        ("large graph", 40),
+        ("classes", 2),
+        ("each class", 3),
+    ]
+    assert all(row["peak MB"] > 0 for row in rows)
+
+
 def test_a_table(run, monkeypatch):
-    monkeypatch.setitem(speed.BENCHMARKS, "nodes", lambda repeats: [{"repeats": repeats}])
+    monkeypatch.setattr(speed, "benchmark", lambda name: lambda options: [{"repeats": options.repeats}])
     ended = run("bench", "nodes", "--repeats", "2")
     assert (ended.code, ended.err) == (0, "")
     assert "medians of 2" in ended.out
 
 
+def test_the_benchmarks_need_none_of_the_optional_packages():
+    code = """
+import sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {"typer", "rich", "matplotlib", "scipy", "rdkit"}:
+            raise ImportError(name)
+sys.meta_path.insert(0, Absent())
+from rcexplainer.benchmark.speed import BENCHMARKS, benchmark
+for name in BENCHMARKS:
+    benchmark(name)
+from rcexplainer.benchmark.speed.__main__ import main
+sys.argv = ["speed", "hub", "--rows", "none"]
+main()
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
+
+
+def test_the_module_prints_rows_and_writes_them(monkeypatch, capsys, tmp_path):
+    from rcexplainer.benchmark.speed.__main__ import main
+
+    monkeypatch.setattr(speed, "benchmark", lambda name: lambda options: iter([{"device": options.device}]))
+    monkeypatch.setattr(sys, "argv", ["speed", "hub", "--out", str(tmp_path)])
+    main()
+    assert json.loads(capsys.readouterr().out) == {"device": "cpu"}
+    [path] = tmp_path.iterdir()
+    assert json.loads(path.read_text())["rows"] == [{"device": "cpu"}]
+
+
+def test_rows_measured_before_stay_in_the_file(tmp_path):
+    for rows in ([{"row": "a", "ms": 1}], [{"row": "b", "ms": 2}], [{"row": "a", "ms": 3}]):
+        path = write(document("hub", BenchOptions(), rows), tmp_path)
+    assert json.loads(path.read_text())["rows"] == [{"row": "b", "ms": 2}, {"row": "a", "ms": 3}]
+
+
 def test_mistakes(refused):
-    refused(["bench", "everything"], "unknown benchmark 'everything'; known: import, core, regions, nodes")
+    known = "import, core, regions, nodes, explain, fit, hub, scaling, memory"
+    refused(["bench", "everything"], f"unknown benchmark 'everything'; known: {known}")
     refused(["bench", "core", "--repeats", "0"], "--repeats")
+    refused(["bench", "hub", "--rows", "huge"], "bench hub has no row named 'huge'")
 
 
 def test_the_help_names_every_benchmark(run):

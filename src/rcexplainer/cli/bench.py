@@ -26,8 +26,9 @@ def bench(
             metavar="NAME",
             help="explain (explanations, relative to forward passes, and other explainers), fit (fits, relative to "
             "training steps of the network), hub (searches around nodes with many neighbours), scaling (cost against "
-            "graphs, edges and classes), import (the time to import the package), core (edge scores and training "
-            "steps), regions (decision regions of a million embeddings) or nodes (computation graphs of 10,000 nodes).",
+            "graphs, edges and classes), memory (peaks of fits), import (the time to import the package), core (edge "
+            "scores and training steps), regions (decision regions of a million embeddings) or nodes (computation "
+            "graphs of 10,000 nodes).",
         ),
     ],
     repeats: Annotated[int, typer.Option(min=1, metavar="N", help="Number of measurements; the median counts.")] = 3,
@@ -36,7 +37,7 @@ def bench(
         typer.Option(
             metavar="NAME,NAME…",
             help="Measure these rows alone: list, alone, all, others (explain); graphs, nodes, ba-community (fit); "
-            "late, large (hub); graphs, edges, classes (scaling).",
+            "late, large (hub); graphs, edges, classes (scaling); large graph, classes, each class (memory).",
         ),
     ] = None,
     graphs: Annotated[

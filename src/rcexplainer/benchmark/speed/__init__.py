@@ -4,9 +4,10 @@
     fit         fits for graphs and nodes beside training steps of the GNN
     hub         searches in the computation graphs of hubs with a known answer
     scaling     cost against graphs, edges and classes, with log–log slopes
+    memory      peak memory of fits with large graphs and many classes
     import, core, regions, nodes     parts of the library
 
-The first four use public names of the package alone, so that they measure any version of it (`tools/speed_of.py`), and
+The first five use public names of the package alone, so that they measure any version of it (`tools/speed_of.py`), and
 run where only torch and PyG are installed:
 
     python -m rcexplainer.benchmark.speed explain --device cuda --out DIR
@@ -28,6 +29,7 @@ BENCHMARKS: dict[str, str] = {
     "fit": "fit_cost:fit_cost",
     "hub": "hub_cost:hub_cost",
     "scaling": "scaling_cost:scaling_cost",
+    "memory": "memory_cost:memory_cost",
 }
 
 

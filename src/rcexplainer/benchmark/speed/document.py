@@ -24,6 +24,8 @@ def document(name: str, options: BenchOptions, rows: Rows) -> dict[str, Any]:
 def write(found: dict[str, Any], folder: Path) -> Path:
     """Write a document to a folder, and its plot where it has one and matplotlib is installed.
 
+    Rows of other names that the file has already, measured on the same machine, stay in it.
+
     Args:
         found: The document.
         folder: Where to; made if needed.
@@ -34,6 +36,12 @@ def write(found: dict[str, Any], folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     settings = found["options"]
     path = folder / f"{found['bench']}-{settings['device']}-{found['machine']['threads']}.json"
+    if path.exists():
+        earlier = json.loads(path.read_text())
+        measured = {row.get("row") for row in found["rows"]}
+        if earlier["machine"] == found["machine"]:
+            stay = [row for row in earlier["rows"] if row.get("row") not in measured]
+            found = {**found, "rows": [*stay, *found["rows"]]}
     path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
     if found["bench"] == "scaling" and "slope" in found["rows"][-1]:
         from rcexplainer.benchmark.speed.scaling_plot import scaling_plot

@@ -19,11 +19,11 @@ from typing import Any
 from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 
-import rcexplainer as rc
 from rcexplainer.benchmark.speed.clock import in_turns
 from rcexplainer.benchmark.speed.molecules import Molecules, forward, one_batch
 from rcexplainer.benchmark.speed.options import BenchOptions, Rows
 from rcexplainer.benchmark.speed.other_explainers import other_explainers
+from rcexplainer.explanation import Explanation
 
 LISTED, ALONE = 1000, 20  # graphs
 LOADER_SIZES = (128, 512, 1000)
@@ -47,7 +47,7 @@ def explain_cost(options: BenchOptions) -> Iterator[dict[str, Any]]:
 def read(found: Iterable[Any]) -> None:
     """Look at every explanation as a user does: scores, and what is removed."""
     for one in found:
-        if isinstance(one, rc.Explanation):
+        if isinstance(one, Explanation):
             _ = one.edge_scores, None if one.counterfactual is None else one.counterfactual.removed
 
 

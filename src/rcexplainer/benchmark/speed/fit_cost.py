@@ -18,13 +18,14 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 from torch_geometric.data import Data
 
-import rcexplainer as rc
+from rcexplainer import datasets, gnn
 from rcexplainer.benchmark.speed.clock import in_turns
 from rcexplainer.benchmark.speed.kept import kept_network
 from rcexplainer.benchmark.speed.large_graph import large_graph, sage, some_nodes
 from rcexplainer.benchmark.speed.molecules import Molecules, one_batch, training_step
 from rcexplainer.benchmark.speed.options import BenchOptions
 from rcexplainer.benchmark.speed.phases import phases
+from rcexplainer.explainer import RCExplainer
 
 BATCH, NODES = 128, 1000
 STEPS = 10  # turns in which the training step of the GNN is timed
@@ -49,7 +50,7 @@ def _graphs(options: BenchOptions) -> dict[str, Any]:
     chosen = train[order[: options.graphs or len(train)].sort().values].tolist()
     graphs = [copy.copy(subject.data[place]).to(options.where) for place in chosen]
     step = training_step(subject.model, one_batch(subject.some(BATCH)))
-    found = _timed(lambda: rc.RCExplainer().fit(subject.model, graphs, progress=False), step, options)
+    found = _timed(lambda: RCExplainer().fit(subject.model, graphs, progress=False), step, options)
     return {"set": subject.name, "instances": len(graphs), **found}
 
 
@@ -60,12 +61,12 @@ def _nodes(options: BenchOptions) -> dict[str, Any]:
 
 
 def _ba_community(options: BenchOptions) -> dict[str, Any]:
-    data = rc.datasets.load("ba-community")
+    data = datasets.load("ba-community")
 
-    def train() -> rc.gnn.GNN:
-        config = rc.gnn.gnn_config("paper", data.num_features, data.num_classes, "node")
-        settings = rc.gnn.TrainConfig(epochs=500, lr=0.01, patience=500, without_edges=(0,) * 4 + (4,) * 4)
-        return rc.gnn.train_gnn(config, data.graphs, data.split, settings=settings, progress=False).model
+    def train() -> gnn.GNN:
+        config = gnn.gnn_config("paper", data.num_features, data.num_classes, "node")
+        settings = gnn.TrainConfig(epochs=500, lr=0.01, patience=500, without_edges=(0,) * 4 + (4,) * 4)
+        return gnn.train_gnn(config, data.graphs, data.split, settings=settings, progress=False).model
 
     model = kept_network(options.keep, data.name, train).to(options.where)
     index = (data.graph.node_motif_id >= 0).nonzero().flatten()[: options.graphs]
@@ -82,7 +83,7 @@ def _of_nodes(model: nn.Module, graph: Data, index: torch.Tensor, options: Bench
         cross_entropy(learner(graph.x, graph.edge_index), graph.y).backward()
         optimizer.step()
 
-    fit = rc.RCExplainer(task="node").fit
+    fit = RCExplainer(task="node").fit
     found = _timed(lambda: fit(model, graph, index=index, progress=False), step, options)
     return {"instances": len(index), "nodes": graph.num_nodes, "edges": graph.num_edges, **found}
 

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from torch import nn
 
-import rcexplainer as rc
+from rcexplainer import gnn
+from rcexplainer.explainer import load
 
 
-def kept_network(folder: Path | None, name: str, train: Callable[[], rc.gnn.GNN]) -> rc.gnn.GNN:
+def kept_network(folder: Path | None, name: str, train: Callable[[], gnn.GNN]) -> gnn.GNN:
     """A trained network.
 
     Args:
@@ -19,10 +21,10 @@ def kept_network(folder: Path | None, name: str, train: Callable[[], rc.gnn.GNN]
     """
     path = None if folder is None else folder / f"{name}.safetensors"
     if path is not None and path.exists():
-        return rc.gnn.load_gnn(path).model
+        return gnn.load_gnn(path).model
     model = train()
     if path is not None:
-        rc.gnn.save_gnn(path, model, {"benchmark": name, "seed": 0})
+        gnn.save_gnn(path, model, {"benchmark": name, "seed": 0})
     return model
 
 
@@ -32,14 +34,12 @@ def kept_explainer(folder: Path | None, name: str, model: nn.Module, fit: Callab
     Args:
         folder: Where explainers are kept; None: it is fitted anew.
         name: The name of its file, without the ending.
-        model: The network it explains.
-        fit: Fits it.
+        model: The network it explains, where explanations are computed.
+        fit: Fits it, on any device.
     """
-    path = None if folder is None else folder / f"{name}.safetensors"
-    if path is not None and path.exists():
-        return rc.load(path, model)
-    fitted = fit()
-    if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fitted.save(path)
-    return fitted
+    with TemporaryDirectory() as passing:
+        path = (folder or Path(passing)) / f"{name}.safetensors"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            fit().save(path)
+        return load(path, model)

@@ -5,7 +5,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.utils import coalesce
 
-import rcexplainer as rc
+from rcexplainer import datasets, gnn
 from rcexplainer.benchmark.speed.kept import kept_network
 from rcexplainer.benchmark.speed.options import BenchOptions
 
@@ -30,14 +30,14 @@ def large_graph(nodes: int = NODES, edges: int = EDGES) -> Data:
     return Data(x=x, edge_index=edge_index, y=summed.argmax(1))
 
 
-def sage(graph: Data, options: BenchOptions, name: str = "large-graph") -> rc.gnn.GNN:
+def sage(graph: Data, options: BenchOptions, name: str = "large-graph") -> gnn.GNN:
     """A SAGE network of two layers, trained for a few epochs on a tenth of the nodes."""
 
-    def train() -> rc.gnn.GNN:
-        config = rc.gnn.gnn_config("sage", FEATURES, CLASSES, "node", layers=LAYERS)
-        settings = rc.gnn.TrainConfig(epochs=EPOCHS, lr=0.01, patience=EPOCHS)
-        parts = rc.datasets.Split(*_thirds(int(graph.num_nodes or 0)))
-        return rc.gnn.train_gnn(config, [graph], parts, settings=settings, progress=False).model
+    def train() -> gnn.GNN:
+        config = gnn.gnn_config("sage", FEATURES, CLASSES, "node", layers=LAYERS)
+        settings = gnn.TrainConfig(epochs=EPOCHS, lr=0.01, patience=EPOCHS)
+        parts = datasets.Split(*_thirds(int(graph.num_nodes or 0)))
+        return gnn.train_gnn(config, [graph], parts, settings=settings, progress=False).model
 
     return kept_network(options.keep, name, train)
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 import torch_geometric
 
-import rcexplainer as rc
+from rcexplainer import __version__
 
 
 def machine(device: str) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def machine(device: str) -> dict[str, Any]:
         "python": platform.python_version(),
         "torch": torch.__version__,
         "torch_geometric": torch_geometric.__version__,
-        "rcexplainer": rc.__version__,
+        "rcexplainer": __version__,
     }
 
 

@@ -15,9 +15,10 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch_geometric.data import Batch, Data
 
-import rcexplainer as rc
+from rcexplainer import datasets, errors, gnn
 from rcexplainer.benchmark.speed.kept import kept_explainer, kept_network
 from rcexplainer.benchmark.speed.options import BenchOptions
+from rcexplainer.explainer import RCExplainer
 
 ALL = 4337  # graphs of Mutagenicity
 FITTED, EPOCHS = 600, 40  # graphs and epochs of the explainer: its rankings are as good as need be for the searches
@@ -27,22 +28,19 @@ FITTED, EPOCHS = 600, 40  # graphs and epochs of the explainer: its rankings are
 class Molecules:
     """A set of molecules on a device and a network trained on it."""
 
-    data: rc.datasets.GraphDataset
+    data: datasets.GraphDataset
     model: nn.Module  # on the device
     options: BenchOptions
 
     @classmethod
     def of(cls, options: BenchOptions) -> "Molecules":
         """Load or generate them; the network is read from the folder of the options, or trained in a few epochs."""
-        try:
-            data = rc.datasets.load("mutagenicity", root=options.root)
-        except rc.errors.MissingDataError:
-            data = rc.datasets.load("nitro", num_graphs=ALL - 1)  # they come in pairs
+        data = molecule_set(options)
 
-        def train() -> rc.gnn.GNN:
-            config = rc.gnn.gnn_config("paper", data.num_features, data.num_classes)
-            settings = rc.gnn.TrainConfig(epochs=20)
-            return rc.gnn.train_gnn(config, data.graphs, data.split, settings=settings, progress=False).model
+        def train() -> gnn.GNN:
+            config = gnn.gnn_config("paper", data.num_features, data.num_classes)
+            settings = gnn.TrainConfig(epochs=20)
+            return gnn.train_gnn(config, data.graphs, data.split, settings=settings, progress=False).model
 
         model = kept_network(options.keep, data.name, train)
         return cls(data, model.to(options.where), options)
@@ -68,9 +66,17 @@ class Molecules:
             graphs = [self.data[place] for place in self.data.split.train.tolist()]
             order = torch.randperm(len(graphs), generator=torch.Generator().manual_seed(0))[:FITTED].tolist()
             model = copy.deepcopy(self.model).cpu()
-            return rc.RCExplainer(epochs=EPOCHS).fit(model, [graphs[place] for place in order], progress=False)
+            return RCExplainer(epochs=EPOCHS).fit(model, [graphs[place] for place in order], progress=False)
 
         return kept_explainer(self.options.keep, f"{self.name}-explainer", self.model, fit)
+
+
+def molecule_set(options: BenchOptions) -> datasets.GraphDataset:
+    """Mutagenicity if its files are there, otherwise generated molecules."""
+    try:
+        return datasets.load("mutagenicity", root=options.root)
+    except errors.MissingDataError:
+        return datasets.load("nitro", num_graphs=ALL - 1)  # they come in pairs
 
 
 @torch.no_grad()

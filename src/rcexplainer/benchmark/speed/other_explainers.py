@@ -5,6 +5,7 @@ gets fewer still. "fit" is what it needs before the first explanation.
 """
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -14,7 +15,7 @@ from torch_geometric.data import Data
 from torch_geometric.explain import Explainer
 from torch_geometric.explain.algorithm import GNNExplainer, PGExplainer
 
-import rcexplainer as rc
+from rcexplainer import baselines
 from rcexplainer.benchmark.speed.clock import seconds
 from rcexplainer.benchmark.speed.molecules import Molecules, forward, one_batch
 
@@ -24,6 +25,7 @@ FEW, FEWER = 20, 3  # graphs
 TAUGHT, PG_EPOCHS = 100, 20  # graphs and epochs that PyG's PGExplainer is trained on
 BASELINES = {
     "gnnexplainer": ("GNNExplainer", FEW),
+    "pgexplainer": ("PGExplainer", FEW),
     "pgmexplainer": ("PGMExplainer", FEWER),
     "subgraphx": ("SubgraphX", FEWER),
     "cfgnnexplainer": ("CFGNNExplainer", FEW),
@@ -63,7 +65,7 @@ def other_explainers(subject: Molecules) -> Iterator[dict[str, Any]]:
 
 def _baseline(subject: Molecules, name: str, count: int) -> Ready:
     started = time.perf_counter()
-    fitted = getattr(rc.baselines, name)().fit(subject.model, subject.some(TAUGHT))
+    fitted = getattr(baselines, name)().fit(subject.model, subject.some(TAUGHT))
     fit = time.perf_counter() - started
     return fit, lambda graphs: fitted.explain(list(graphs), search="none", on_error="keep"), count
 
@@ -88,9 +90,11 @@ def _pyg_pgexplainer(subject: Molecules) -> Ready:
     explainer = _pyg_explainer(subject, algorithm, "phenomenon")
     taught = [(graph, _target(subject, graph)) for graph in subject.some(TAUGHT)]
     started = time.perf_counter()
-    for epoch in range(PG_EPOCHS):
-        for graph, target in taught:
-            algorithm.train(epoch, subject.model, graph.x, graph.edge_index, target=target, batch=_zeros(graph))
+    with warnings.catch_warnings():  # PyG's code makes torch warn
+        warnings.simplefilter("ignore")
+        for epoch in range(PG_EPOCHS):
+            for graph, target in taught:
+                algorithm.train(epoch, subject.model, graph.x, graph.edge_index, target=target, batch=_zeros(graph))
     fit = time.perf_counter() - started
 
     def explain(graphs: Sequence[Data]) -> None:

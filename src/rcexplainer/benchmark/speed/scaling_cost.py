@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-import rcexplainer as rc
 from rcexplainer.benchmark.speed.clock import in_turns, seconds
 from rcexplainer.benchmark.speed.molecules import Molecules
 from rcexplainer.benchmark.speed.options import BenchOptions
 from rcexplainer.benchmark.speed.scaling_subjects import growing_graph, many_classes
+from rcexplainer.explainer import RCExplainer
 
 GRAPHS, FITTED = (250, 500, 1000, 2000, 4000), (250, 500, 1000, 2000)
 EDGES, SEARCHED = tuple(1000 * 2**power for power in range(9)), tuple(250 * 2**power for power in range(11))
@@ -64,7 +64,7 @@ def _explained(fitted: Any, graphs: Any, search: str, options: BenchOptions) -> 
 
 
 def _fitted(model: Any, graphs: Any, options: BenchOptions) -> float:
-    explainer = rc.RCExplainer(epochs=EPOCHS)
+    explainer = RCExplainer(epochs=EPOCHS)
     return seconds(lambda: explainer.fit(model, graphs, progress=False), options.where)
 
 
@@ -90,7 +90,7 @@ def _edges(options: BenchOptions) -> dict[str, tuple[Sequence[int], Measured]]:
 def _classes(options: BenchOptions) -> dict[str, tuple[Sequence[int], Measured]]:
     def explained(search: str, size: int) -> float:
         model, graphs = many_classes(size, RINGS, options)
-        fitted = rc.RCExplainer(epochs=1).fit(model, graphs, progress=False)
+        fitted = RCExplainer(epochs=1).fit(model, graphs, progress=False)
         return _explained(fitted, graphs, search, options)
 
     return {

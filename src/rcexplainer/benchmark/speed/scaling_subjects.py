@@ -4,11 +4,12 @@ import torch
 from torch_geometric.data import Data
 from torch_geometric.utils import coalesce
 
-import rcexplainer as rc
+from rcexplainer import datasets, gnn
 from rcexplainer.benchmark.speed.options import BenchOptions
 
 DIM = 16  # features of the graphs with many classes
 NODES = 12  # of each of them
+EPOCHS = 40  # of their network
 
 
 def growing_graph(edges: int, like: Data) -> Data:
@@ -32,7 +33,7 @@ def growing_graph(edges: int, like: Data) -> Data:
     return found
 
 
-def many_classes(classes: int, count: int, options: BenchOptions) -> tuple[rc.gnn.GNN, list[Data]]:
+def many_classes(classes: int, count: int, options: BenchOptions) -> tuple[gnn.GNN, list[Data]]:
     """Rings with a chord whose features lie around the centre of their class, and a network that separates them.
 
     Args:
@@ -47,10 +48,10 @@ def many_classes(classes: int, count: int, options: BenchOptions) -> tuple[rc.gn
     centres = torch.randn(classes, DIM, generator=generator)
     graphs = [_ring(centres, place % classes, generator) for place in range(count)]
     labels = [int(graph.y) for graph in graphs]
-    config = rc.gnn.gnn_config("paper", DIM, classes)
-    settings = rc.gnn.TrainConfig(epochs=40, lr=0.02, patience=40)
-    parts = rc.datasets.stratified_split(labels, 0)
-    model = rc.gnn.train_gnn(config, graphs, parts, settings=settings, progress=False).model
+    config = gnn.gnn_config("paper", DIM, classes)
+    settings = gnn.TrainConfig(epochs=EPOCHS, lr=0.02, patience=EPOCHS)
+    parts = datasets.stratified_split(labels, 0)
+    model = gnn.train_gnn(config, graphs, parts, settings=settings, progress=False).model
     return model.to(options.where), [graph.to(options.where) for graph in graphs]
 
 
