@@ -9,6 +9,8 @@ has, and the instance is marked as exhausted.
 """
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf, isnan
 from numbers import Integral, Real
@@ -71,7 +73,17 @@ class Meter:
         self.exhausted = torch.zeros(number, dtype=torch.bool, device=device)
         self.timed = isinstance(budget, Seconds)
         self._limit = inf if isinstance(budget, Seconds) else budget
-        self._end = time.monotonic() + number * budget.seconds if isinstance(budget, Seconds) else inf
+        self._seconds = number * budget.seconds if isinstance(budget, Seconds) else inf
+        self._began, self._share = time.monotonic(), 1.0
+
+    @contextmanager
+    def share(self, part: float) -> Iterator[None]:
+        """Inside this context only a part of the whole budget is granted, so that something is left for what follows."""
+        self._share = part
+        try:
+            yield
+        finally:
+            self._share = 1.0
 
     def granted(self, instance: Tensor) -> Tensor:
         """Which copies may be run; those are counted as spent.
@@ -83,18 +95,19 @@ class Meter:
             [v] bool.
         """
         asked = torch.bincount(instance, minlength=len(self.spent))
-        if time.monotonic() > self._end:
+        limit = self._limit * self._share
+        if time.monotonic() - self._began > self._seconds * self._share:
             self.exhausted |= asked > 0
             return torch.zeros_like(instance, dtype=torch.bool)
         total = self.spent + asked
-        if self._limit == inf or not bool((total > self._limit).any()):
+        if limit == inf or not bool((total > limit).any()):
             self.spent = total
             return torch.ones_like(instance, dtype=torch.bool)
         first = torch.ones_like(instance, dtype=torch.bool)
         first[1:] = instance[1:] != instance[:-1]
         here = torch.arange(len(instance), device=instance.device)
         begun = here[first][first.cumsum(0) - 1]  # where the copies of the same instance begin
-        allowed = here - begun < (self._limit - self.spent)[instance]
-        self.exhausted |= total > self._limit
+        allowed = here - begun < (limit - self.spent)[instance]
+        self.exhausted |= (total > limit) & (asked > 0)
         self.spent = self.spent + torch.bincount(instance[allowed], minlength=len(self.spent))
         return allowed

@@ -6,6 +6,7 @@ are treated in two passes: lengths that grow by a quarter show soon whether, and
 flips; then every length below that is tried, as far as the budget goes.
 """
 
+from contextlib import nullcontext
 from math import ceil
 
 import torch
@@ -88,7 +89,9 @@ def best_prefix(query: FlipQuery, scores: Tensor, allowed: Tensor) -> tuple[Tens
         trials.lengths(here, here + width - 1, ~trials.flipped)
         low, width = low + width, 2 * width
     if longest > DENSE:
-        _long_rankings(trials, low, longest)
+        # Half of the budget is left for pruning: a long prefix that flips is often pruned to a few units.
+        with query.meter.share(0.5) if query.meter is not None else nullcontext():
+            _long_rankings(trials, low, longest)
     length = trials.length[owners(query.ptr)]
     shortest = trials.flipped if query.meter is None else trials.flipped & ~query.meter.exhausted
     return trials.place < length, trials.flipped, (trials.place == length - 1) & shortest[owners(query.ptr)]

@@ -1,5 +1,6 @@
 """Pruning: units are put back as long as the prediction stays flipped; what is left is minimal.
 
+    parts    every sixteenth of a very long removal is put back alone, then together what can go back
     blocks   half, then a quarter, … of a long removal's lowest-scoring units are put back at once
     single   every unit is put back alone; of those that can be, the one with the lowest score goes back for good, or
              the longest run 1, 2, 4, … of the lowest scores that can go back together if there are many
@@ -15,6 +16,7 @@ from rcexplainer.core.search import toggle_each
 from rcexplainer.core.segments import first_minimum, gather_ranges, owners, ranks
 
 SMALLEST_BLOCK = 4  # units put back at once, at least
+PARTS, VERY_LONG = 16, 256  # a removal of at least so many units is put back in so many parts first
 MANY = 2 * SMALLEST_BLOCK  # units that can be put back alone, from which on several are tried together
 
 
@@ -39,7 +41,7 @@ def prune(
         The units that stay removed. Where the budget ends, pruning ends.
     """
     owner, before = owners(query.ptr), state
-    state = _put_back_blocks(query, scores, state, flipped)
+    state = _put_back_blocks(query, scores, _put_back_parts(query, scores, state, flipped), flipped)
     known = torch.zeros_like(state) if needed is None else needed & ~_any(before ^ state, owner, flipped)[owner]
     if query.before is not None:  # putting back the only unit gives the instance as it was
         everyone = torch.arange(len(flipped), device=flipped.device)
@@ -90,10 +92,11 @@ def _put_back_together(query: FlipQuery, scores: Tensor, state: Tensor, needless
         return together
     rank = ranks(torch.where(needless, -scores, -torch.inf), owner, ptr)  # 0: the lowest score that can go back
     rank = torch.where(needless, rank, len(rank))
-    powers = 2 ** torch.arange(1, int(count.max()).bit_length(), device=many.device)
-    size, instance = powers.repeat(len(many)), many.repeat_interleave(len(powers))
-    fits = size <= count[instance]
-    size, instance = size[fits], instance[fits]
+    powers = 2 ** torch.arange(1, int(count.max()).bit_length() + 1, device=many.device)
+    size = torch.minimum(powers.expand(len(many), -1), count[many, None])  # the last try is all of them
+    new = torch.ones_like(size, dtype=torch.bool)
+    new[:, 1:] = size.diff(dim=1) > 0
+    size, instance = size[new], many[:, None].expand_as(size)[new]
 
     def removed(rows: Tensor) -> Tensor:
         own = instance[rows]
@@ -104,6 +107,31 @@ def _put_back_together(query: FlipQuery, scores: Tensor, state: Tensor, needless
     flips = query.flips(log_probs, instance[rows])
     most = torch.zeros_like(count).scatter_reduce(0, instance[rows][flips], size[rows][flips], "amax")
     return needless & (rank < most[owner])
+
+
+def _put_back_parts(query: FlipQuery, scores: Tensor, state: Tensor, flipped: Tensor) -> Tensor:
+    """Put back the sixteenths of very long removals that are not needed, wherever in the ranking they are."""
+    ptr, owner = query.ptr, owners(query.ptr)
+    state = state.clone()
+    left = flipped & (sizes(query, state) >= VERY_LONG)
+    while bool(left.any()):
+        ids, size = left.nonzero().squeeze(1), sizes(query, state)
+        place = ranks(torch.where(state, -scores, -torch.inf), owner, ptr)  # removed units come first, lowest scores first
+        part = torch.where(state, place * PARTS // size.clamp_min(1)[owner], PARTS)
+        instance = ids.repeat_interleave(PARTS)
+
+        def removed(rows: Tensor, part: Tensor = part, instance: Tensor = instance, state: Tensor = state) -> Tensor:
+            own = instance[rows]
+            index, copy = gather_ranges(ptr[own], ptr[own + 1])
+            return state[index] & (part[index] != (rows % PARTS)[copy])
+
+        rows, log_probs = query.answers(instance, removed)
+        free = torch.zeros(len(left), PARTS + 1, dtype=torch.bool, device=state.device)
+        free[instance[rows], rows % PARTS] = query.flips(log_probs, instance[rows])
+        back = _put_back_together(query, scores, state, free[owner, part])
+        state = state & ~back
+        left = left & _any(back, owner, flipped) & (sizes(query, state) >= VERY_LONG)
+    return state
 
 
 def _put_back_blocks(query: FlipQuery, scores: Tensor, state: Tensor, flipped: Tensor) -> Tensor:
