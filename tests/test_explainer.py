@@ -1,6 +1,7 @@
 """The whole story on a small set: fit, explain, and everything the contract promises of the results."""
 
 import copy
+from collections.abc import Sequence
 from types import SimpleNamespace
 
 import pytest

@@ -8,7 +8,7 @@ EXPLAIN = ["explain", "--dataset", "ba-2motifs", "--model", "GNN", "--explainer"
 
 
 def test_a_table_of_chosen_graphs(run, named):
-    ended = run(*named(EXPLAIN), "--index", "0,5", "--index", "7", "--search", "greedy")
+    ended = run(*named(EXPLAIN), "--index", "0,5", "--index", "7", "--search", "greedy", "--quiet")
     assert (ended.code, ended.err) == (0, "")
     lines = ended.out.splitlines()
     assert [line.split()[0] for line in lines[1:4]] == ["0", "5", "7"]
@@ -33,6 +33,19 @@ def test_scores_only(run, named, tmp_path):
     assert json.loads(kept.read_text(encoding="utf-8"))["explanations"][0]["counterfactual"] is None
 
 
+def test_progress_goes_to_standard_error(run, named):
+    ended = run(*named(EXPLAIN), "--limit", "3", "--json")
+    assert "explain: 100%" in ended.err
+    assert len(json.loads(ended.out)["explanations"]) == 3
+
+
+@pytest.mark.parametrize(("budget", "spent"), [("1", True), ("500", False), ("30s", False)])
+def test_a_budget(run, named, budget, spent):
+    ended = run(*named(EXPLAIN), "--search", "greedy", "--budget", budget, "--json", "--quiet")
+    found = [one["counterfactual"] for one in json.loads(ended.out)["explanations"]]
+    assert any(one["exhausted"] for one in found) is spent
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -46,6 +59,11 @@ def test_scores_only(run, named, tmp_path):
         ([*EXPLAIN, "--limit", "0"], "--limit"),
         ([*EXPLAIN, "--predicted", "tree"], "unknown class 'tree'; known: cycle, house"),
         ([*EXPLAIN, "--search", "best"], "search must be none, prefix or greedy, got 'best'"),
+        (
+            [*EXPLAIN, "--budget", "much"],
+            "--budget takes a number of model runs, such as 500, or seconds, such as 2.5s",
+        ),
+        ([*EXPLAIN, "--budget", "0"], "--budget takes a number of model runs"),
         ([*EXPLAIN, "--out", "FOLDER"], "is a folder, not a file"),
         ([*EXPLAIN, "--device", "gpu"], "device 'gpu'"),
         (["explain", "--dataset", "tree-cycles", *EXPLAIN[3:]], "tree-cycles is for node prediction, this command is"),

@@ -95,7 +95,7 @@ def test_a_search_never_runs_more_copies_than_its_budget(search, runs: int) -> N
 
 def test_the_first_prefix_that_flips_ends_the_search() -> None:
     model = Counting(1000, 2)
-    found, final, meter = bounded(model, torch.linspace(1, 0, 1000), inf)
+    found, final, _ = bounded(model, torch.linspace(1, 0, 1000), inf)
     assert found.removed.nonzero().flatten().tolist() == [0, 1]
     assert final.minimal.all()
     assert model.copies < 8

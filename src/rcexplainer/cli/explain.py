@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from rcexplainer.cli.options import INPUT, METHOD, OUTPUT, Dataset, Device, Json, Model, Root, SplitSeed, Threads
+from rcexplainer.cli.options import INPUT, METHOD, OUTPUT, Dataset, Device, Json, Model, Quiet, Root, SplitSeed, Threads
 from rcexplainer.cli.output import show
 from rcexplainer.cli.threads import use_threads
 from rcexplainer.saving.documents import writable_file, write_document
@@ -56,17 +56,27 @@ def explain(
             "greedy (where no prefix does, delete further edges greedily) or none (edge scores only).",
         ),
     ] = "prefix",
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N|Ns",
+            rich_help_panel=METHOD,
+            help="What the search may cost for each graph: a number of model runs such as 500, or seconds such as 2.5s "
+            "(default: 3000 runs). A search that reaches it gives the best it has.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", rich_help_panel=OUTPUT, help="Write the JSON document to this file, too."),
     ] = None,
     as_json: Json = False,
+    quiet: Quiet = False,
     device: Device = None,
     threads: Threads = None,
 ) -> None:
     """Explain graphs: the prediction, the edges without which it changes, and the prediction without them."""
     use_threads(threads)
-    from rcexplainer.cli.explanation_report import explain_saved, parse_index
+    from rcexplainer.cli.explanation_report import explain_saved, parse_budget, parse_index
 
     places = None if index is None else parse_index(index)
     if out is not None:
@@ -80,6 +90,8 @@ def explain(
         limit=limit,
         predicted=predicted,
         search=search,
+        budget=parse_budget(budget),
+        progress=not quiet,
         seed=seed,
         root=root,
         device=device,

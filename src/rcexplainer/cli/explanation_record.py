@@ -47,6 +47,7 @@ def explanation_record(one: Explanation, data: GraphDataset) -> dict[str, Any]:
             "probabilities": dict(zip(data.class_names, counterfactual.probabilities.tolist(), strict=True)),
             "flipped": counterfactual.flipped,
             "minimal": counterfactual.minimal,
+            "exhausted": counterfactual.exhausted,
         }
     return record
 

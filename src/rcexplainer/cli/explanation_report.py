@@ -9,6 +9,7 @@ from torch import Tensor
 
 from rcexplainer.cli.explanation_record import edge_labels, explanation_record, prediction_text
 from rcexplainer.cli.saved_network import open_network
+from rcexplainer.core.budget import Budget, Seconds, checked_budget
 from rcexplainer.datasets import GraphDataset
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explainer import load as load_explainer
@@ -91,6 +92,8 @@ class ExplanationReport:
         if self.search != "none":
             flipped = sum(one.counterfactual is not None and one.counterfactual.flipped for one in good)
             text += f"; without the edges listed, the prediction of {flipped} is verified to change"
+            if spent := sum(one.counterfactual is not None and one.counterfactual.exhausted for one in good):
+                text += f"; the search of {spent} ended with its budget"
         if failed := len(self.explained) - len(good):
             text += f"; {failed} could not be explained"
         return text
@@ -140,6 +143,28 @@ def parse_index(texts: Sequence[str]) -> list[int]:
         raise RCExplainerError(f"--index takes whole numbers, such as 0 or 0,5,7, got {' '.join(texts)!r}") from None
 
 
+def parse_budget(text: str | None) -> Budget:
+    """Read the value of `--budget`.
+
+    Args:
+        text: A number of model runs, a number of seconds with an `s`, or None.
+
+    Returns:
+        The budget; None for the default.
+
+    Raises:
+        RCExplainerError: It is neither.
+    """
+    if text is None:
+        return None
+    try:
+        return Seconds(float(text[:-1])) if text.endswith("s") else checked_budget(int(text))
+    except ValueError:
+        raise RCExplainerError(
+            f"--budget takes a number of model runs, such as 500, or seconds, such as 2.5s, got {text!r}"
+        ) from None
+
+
 def explain_saved(
     dataset: str,
     model: Path,
@@ -150,6 +175,8 @@ def explain_saved(
     limit: int | None = None,
     predicted: str | None = None,
     search: str = "prefix",
+    budget: Budget = None,
+    progress: bool = False,
     seed: int | None = None,
     root: Path | None = None,
     device: str | None = None,
@@ -167,6 +194,8 @@ def explain_saved(
         limit: At most this number of graphs.
         predicted: Only graphs predicted as this class, by name or number.
         search: none, prefix or greedy.
+        budget: What the search may cost for each graph, as for `FittedExplainer.explain`.
+        progress: Whether to show a progress bar.
         seed: As for `open_network`.
         root: Folder of downloaded datasets.
         device: Device to explain on; the CPU by default.
@@ -190,7 +219,13 @@ def explain_saved(
     if predicted is not None:
         places = _predicted_as(fitted, data, positions, places, predicted, part)
     places = places[:limit]
-    results = fitted.explain([data[positions[place]] for place in places], search=cast(Search, search), on_error="keep")
+    results = fitted.explain(
+        [data[positions[place]] for place in places],
+        search=cast(Search, search),
+        on_error="keep",
+        budget=budget,
+        progress=progress,
+    )
     explained = tuple(
         ExplainedGraph(place, positions[place], _label(data, positions[place]), result)
         for place, result in zip(places, results, strict=True)

@@ -78,7 +78,7 @@ class Meter:
 
     @contextmanager
     def share(self, part: float) -> Iterator[None]:
-        """Inside this context only a part of the whole budget is granted, so that something is left for what follows."""
+        """Inside this context only a part of the whole budget is granted: the rest is for what follows."""
         self._share = part
         try:
             yield

@@ -15,6 +15,7 @@ first copy. If nothing flips, the removal with the largest drop is returned.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -105,6 +106,8 @@ def greedy_search(query: FlipQuery, scores: Tensor, allowed: Tensor) -> Removal:
     anew = prune(query, scores, *_greedy_from(query, options, steps, nothing, torch.zeros_like(flipped)))
     # The second try had fewer steps than the first removal has units, so wherever it flips, it is the better one.
     removed = torch.where(anew.flipped[owners(query.ptr)], anew.removed, first.removed)
+    assert first.minimal is not None  # pruning always looks
+    assert anew.minimal is not None
     minimal = torch.where(anew.flipped, anew.minimal, first.minimal)
     return Removal(removed, first.flipped | anew.flipped, minimal)
 
@@ -135,10 +138,7 @@ def _greedy_from(
         if not len(units):
             break
         instance = torch.searchsorted(query.ptr, units, right=True) - 1
-        now = state.clone()
-        rows, log_probs = query.answers(
-            instance, lambda some, now=now, units=units: toggle_each(query.ptr, now, units[some])[1]
-        )
+        rows, log_probs = query.answers(instance, partial(_toggled, query, state, units))
         units, instance = units[rows], instance[rows]
         flips, drop = query.flips(log_probs, instance), query.drop(log_probs, instance).double()
         chosen = first_best(flips, drop, instance, len(steps))
@@ -154,8 +154,13 @@ def _greedy_from(
     return best, flipped
 
 
+def _toggled(query: FlipQuery, state: Tensor, units: Tensor, rows: Tensor) -> Tensor:
+    """The units removed in copies of which each has one more of these units removed."""
+    return toggle_each(query.ptr, state, units[rows])[1]
+
+
 def _largest_drops(query: FlipQuery, units: Tensor, drop: Tensor, owner: Tensor) -> Tensor:
-    """[units] the `BEAM` units of each instance whose deletion alone, `drop` [v] of `units` [v], gets closest to a flip.
+    """[units] the `BEAM` units of each instance whose deletion alone (`drop` [v] of `units` [v]) is closest to a flip.
 
     Later steps choose among these: a unit that does nothing on its own is seldom the best next to others.
     """

@@ -1,9 +1,9 @@
 """The shortest prefix of a ranking whose deletion flips the prediction.
 
 Flips are not monotone in the length of the prefix, so the first length that flips cannot be bisected: lengths are tried
-in growing pieces, 1, 2–3, 4–7, 8–15, …, and an instance is done with the piece in which it flips. Long rankings (a hub's)
-are treated in two passes: lengths that grow by a quarter show soon whether, and where at the latest, the prediction
-flips; then every length below that is tried, as far as the budget goes.
+in growing pieces, 1, 2–3, 4–7, 8–15, …, and an instance is done with the piece in which it flips. Long rankings (of a
+hub) are treated in two passes: lengths that grow by a quarter show soon whether, and where at the latest, they
+flip; then every length below that is tried, as far as the budget goes.
 """
 
 from contextlib import nullcontext
@@ -56,7 +56,9 @@ class PrefixTrials:
         best = first_best(flips, torch.where(flips, length.double(), drop), instance, len(self.most))
         found = (best >= 0).nonzero().squeeze(1)
         best = best[found]
-        closer = (drop[best] < self.drop[found]) | ((drop[best] == self.drop[found]) & (length[best] < self.length[found]))
+        closer = (drop[best] < self.drop[found]) | (
+            (drop[best] == self.drop[found]) & (length[best] < self.length[found])
+        )
         shorter = length[best] < self.length[found]
         better = torch.where(flips[best], ~self.flipped[found] | shorter, ~self.flipped[found] & closer)
         found, best = found[better], best[better]

@@ -25,9 +25,7 @@ def sizes(query: FlipQuery, state: Tensor) -> Tensor:
     return torch.zeros_like(query.source).index_add(0, owners(query.ptr), state.long())
 
 
-def prune(
-    query: FlipQuery, scores: Tensor, state: Tensor, flipped: Tensor, needed: Tensor | None = None
-) -> Removal:
+def prune(query: FlipQuery, scores: Tensor, state: Tensor, flipped: Tensor, needed: Tensor | None = None) -> Removal:
     """Put back units, those with the lowest scores first, as long as the prediction stays flipped.
 
     Args:
@@ -116,7 +114,9 @@ def _put_back_parts(query: FlipQuery, scores: Tensor, state: Tensor, flipped: Te
     left = flipped & (sizes(query, state) >= VERY_LONG)
     while bool(left.any()):
         ids, size = left.nonzero().squeeze(1), sizes(query, state)
-        place = ranks(torch.where(state, -scores, -torch.inf), owner, ptr)  # removed units come first, lowest scores first
+        place = ranks(
+            torch.where(state, -scores, -torch.inf), owner, ptr
+        )  # removed units come first, lowest scores first
         part = torch.where(state, place * PARTS // size.clamp_min(1)[owner], PARTS)
         instance = ids.repeat_interleave(PARTS)
 

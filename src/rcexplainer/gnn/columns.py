@@ -1,8 +1,8 @@
-"""The attributes of many graphs as columns: one long tensor for each attribute, with a pointer to where each graph begins.
+"""The attributes of many graphs as columns: one long tensor for each attribute, and where each graph begins in it.
 
     Column.values    all graphs' values, one after the other along `dim`, numbered as in the single graph
     Column.ptr       [n + 1] where the values of each graph begin; on the CPU until a store moves it
-    Column.steps     [n] what a graph adds to the values of those after it in a batch: its number of nodes for `edge_index`
+    Column.steps     [n] what a graph adds to the values of those after it in a batch: its nodes, for `edge_index`
 
 PyG's `collate` does the same with several Python calls a graph and attribute. Here it is one list comprehension an
 attribute, where the graphs are plain `Data` with tensors; everything else goes through `collate`.
@@ -39,7 +39,7 @@ class Column:
 
 
 def attributes_of(graph: Data) -> dict[str, Any]:
-    """All attributes by name, as the graph keeps them: its own views of them cost more than what is done with them."""
+    """All attributes by name, as the graph keeps them: views of them cost more than what is done with them."""
     return graph._store._mapping
 
 
@@ -48,14 +48,13 @@ def node_counts(graphs: Sequence[Data]) -> list[int]:
     found: list[int] = []
     for graph in graphs:
         own = attributes_of(graph)
-        x = own.get("x")
-        plain = isinstance(x, Tensor) and x.dim() and "num_nodes" not in own
-        found.append(x.size(0) if plain else int(graph.num_nodes or 0))
+        x = None if "num_nodes" in own else own.get("x")
+        found.append(x.size(0) if isinstance(x, Tensor) and x.dim() else int(graph.num_nodes or 0))
     return found
 
 
 class Pointers:
-    """Where the values of each graph begin, one tensor for each level (nodes, edges, graphs), whatever the attribute."""
+    """Where the values of each graph begin, one tensor for each level: nodes, edges, graphs."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, ...], Tensor] = {}
@@ -77,14 +76,14 @@ def columns_of(graphs: Sequence[Data], counts: Sequence[int], pointers: Pointers
         pointers: Of all levels.
     """
     every = [attributes_of(graph) for graph in graphs]
-    names = every[0].keys()
+    names = set(every[0])
     if any(own.keys() != names for own in every):
-        names = set(names).intersection(*every)
-    usual = all(kind.__inc__ is Data.__inc__ and kind.__cat_dim__ is Data.__cat_dim__ for kind in set(map(type, graphs)))
+        names = names.intersection(*every)
+    usual = all(_joins_as_usual(kind) for kind in set(map(type, graphs)))
     nodes = torch.tensor(counts)
     found: dict[str, Column] = {}
     odd: list[str] = []
-    for key in sorted(set(names).difference(OF_THE_BATCH)):
+    for key in sorted(names.difference(OF_THE_BATCH)):
         values = [own[key] for own in every]
         plain = usual and "batch" not in key and {type(value) for value in values} == {Tensor}
         if not plain or values[0].is_sparse or not all(value.dim() for value in values):
@@ -96,6 +95,10 @@ def columns_of(graphs: Sequence[Data], counts: Sequence[int], pointers: Pointers
         alike = len({value.dtype for value in values}) == 1
         found[key] = Column(torch.cat(values, dim), ptr, dim, nodes if along else None, alike)
     return found | (_collated(graphs, odd, pointers) if odd else {})
+
+
+def _joins_as_usual(kind: type[Data]) -> bool:
+    return kind.__inc__ is Data.__inc__ and kind.__cat_dim__ is Data.__cat_dim__
 
 
 def _collated(graphs: Sequence[Data], keys: list[str], pointers: Pointers) -> dict[str, Column]:

@@ -44,7 +44,7 @@ class GraphStore:
             columns = columns_of(graphs, counts, pointers)
             listed = graphs[0].get(EDGE_LEVEL, "")
         edges = columns["edge_index"].ptr
-        # If all graphs have as many edges as nodes or labels, lengths prove nothing: then the names the graphs list count.
+        # If all graphs have as many edges as nodes or labels, lengths prove nothing: names that the graphs list do.
         ambiguous = edges is pointers.of(counts) or edges is pointers.of([1] * len(counts))
         level = [key for key, column in columns.items() if column.ptr is edges and "index" not in key]
         edge_level = [key for key in columns if key in str(listed).split(",")] if ambiguous else level
@@ -54,7 +54,9 @@ class GraphStore:
         place = torch.device(device) if device is not None else self.source_device
         nodes = pointers.of(counts)
         moved = {id(ptr): ptr.to(place) for ptr in (nodes, *(column.ptr for column in columns.values()))}
-        self._lists = {id(moved[id(ptr)]): ptr.tolist() for ptr in (nodes, *(column.ptr for column in columns.values()))}
+        self._lists = {
+            id(moved[id(ptr)]): ptr.tolist() for ptr in (nodes, *(column.ptr for column in columns.values()))
+        }
         self.columns = {key: column.to(place, moved[id(column.ptr)]) for key, column in columns.items()}
         self.node_ptr = moved[id(nodes)]
         self.num_nodes = self.node_ptr.diff()
@@ -86,7 +88,9 @@ class GraphStore:
                 batch[key] = part.clone()
             else:
                 steps = column.steps[first:end]
-                shift = (steps.cumsum(0) - steps).repeat_interleave(column.ptr[first : end + 1].diff(), output_size=size)
+                shift = (steps.cumsum(0) - steps).repeat_interleave(
+                    column.ptr[first : end + 1].diff(), output_size=size
+                )
                 batch[key] = part + _along(shift, column)
         return self._finished(batch, counts, ptr)
 

@@ -1,5 +1,7 @@
-"""The checks of `gnn.graph_checks` for many graphs at once, on their columns: a number of operations whatever the number
-of graphs. They say whether all graphs are sound; which one is not, and why, is then found out one by one."""
+"""The checks of `gnn.graph_checks` for many graphs at once, on their columns.
+
+They say whether all graphs are sound; which one is not, and why, is then found out one by one.
+"""
 
 import torch
 from torch import Tensor

@@ -1,11 +1,10 @@
-"""Results as columns: the tensors of a batch are kept as they are, and an `Explanation` is made when one is looked at."""
+"""Results as columns: the tensors of a batch are kept as they are; an `Explanation` is made when one is looked at."""
 
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import overload
 
-import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
@@ -131,7 +130,9 @@ class Explanations(Sequence[Explanation | Failure]):
     def __getitem__(self, place: int | slice) -> "Explanation | Failure | Explanations":
         if isinstance(place, slice):
             part = Explanations(self._slots[place])
-            part._made = {new: self._made[old] for new, old in enumerate(range(*place.indices(len(self)))) if old in self._made}
+            part._made = {
+                new: self._made[old] for new, old in enumerate(range(*place.indices(len(self)))) if old in self._made
+            }
             return part
         where = range(len(self))[place]
         if where not in self._made:

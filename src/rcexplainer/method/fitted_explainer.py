@@ -151,8 +151,9 @@ class FittedExplainer:
 
     def _from_batch(self, graphs: Graphs, run: ExplainRun) -> ExplanationColumns | None:
         """The results for a `Batch` that is sound and not too large, without taking it apart."""
-        here = isinstance(graphs, Batch) and self.split.task == "graph"
-        if not here or not graphs.num_edges or graphs.num_edges > inputs.most_edges(self.split.device):
+        if not isinstance(graphs, Batch) or self.split.task != "graph":
+            return None
+        if not 0 < graphs.num_edges <= inputs.most_edges(self.split.device):
             return None
         try:
             return run(BatchInstances(graphs if self.device is None else copy(graphs).to(self.device)), None)

@@ -19,7 +19,7 @@ from rcexplainer.tasks.computation_graph import Instance
 
 # A chunk is run at once, and its results are on the CPU before the next one begins.
 CHUNK_GRAPHS = 8192
-CHUNK_EDGES, CHUNK_EDGES_CUDA = 1 << 18, 1 << 22
+CHUNK_EDGES, CHUNK_EDGES_CUDA = 1 << 19, 1 << 22
 
 Candidates = Tensor | Sequence[Tensor] | None
 CandidateMasks = Tensor | list[Tensor] | None
@@ -91,7 +91,8 @@ def isolated(
         run: Explains a batch; it may raise `Unsound`, which names the culprits, or anything else a model raises.
 
     Returns:
-        A place in the results or an error for each instance. After an unnamed error halves are run, until the culprit is found.
+        A place in the results or an error for each instance. After an unnamed error halves are run, until the culprit
+        is found.
 
     Raises:
         Interference: The model mixes the graphs of a batch: no result of it can be kept.

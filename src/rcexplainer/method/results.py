@@ -75,7 +75,9 @@ class ExplainRun:
         single = one_by_one or len(asked) == 1  # the last word is then a run of one graph where it really is
         if self.search != "none":
             meter = Meter(len(asked), self.budget, labels.device)
-            query = FlipQuery(instances.units.ptr, instances.log_probs, labels, self.target, before=log_probs, meter=meter)
+            query = FlipQuery(
+                instances.units.ptr, instances.log_probs, labels, self.target, before=log_probs, meter=meter
+            )
             found = SEARCHES[self.search](query, scores, deletable(candidates, asked, instances.units))
             if one_by_one:  # what the search saw in batches counts for nothing
                 query, found = replace(query, log_probs=alone), replace(found, minimal=None)
@@ -95,7 +97,7 @@ class ExplainRun:
         try:
             store = GraphStore(graphs, self.split.device)
             sound = all_sound(store, self.kind, self.split.device)
-        except Exception:  # noqa: BLE001  graphs that cannot be joined: the check below says why
+        except Exception:
             sound = False
             if not (errors := self._errors(asked)):
                 raise
@@ -185,7 +187,13 @@ def columns(
 
 def _found(instances: Instances, answers: Answers, found: Removal) -> CounterfactualColumns:
     assert answers.final is not None
-    flags = torch.stack([answers.final.minimal, answers.disputed, answers.exhausted]).tolist()
+    assert answers.exhausted is not None
+    minimal, disputed, exhausted = torch.stack([answers.final.minimal, answers.disputed, answers.exhausted]).tolist()
     return CounterfactualColumns(
-        instances.units.to_edges(found.removed, False).cpu(), answers.final.log_probs.exp().cpu(), *flags, answers.target
+        removed=instances.units.to_edges(found.removed, False).cpu(),
+        probabilities=answers.final.log_probs.exp().cpu(),
+        minimal=minimal,
+        disputed=disputed,
+        exhausted=exhausted,
+        target=answers.target,
     )
