@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 
 from rcexplainer.errors import GraphError, SplitError
-from rcexplainer.gnn.batch_independence import check_batch_independence
+from rcexplainer.gnn.batch_independence import check_batch_independence, without_memory
 from rcexplainer.gnn.edge_masks import MASK_ROUTES
 from rcexplainer.gnn.forward import Forward, TaskName, conventional_forwards, first_fitting
 from rcexplainer.gnn.graph_checks import (
@@ -104,7 +104,8 @@ class SplitModel:
                 returned = MASK_ROUTES[self.masking](self.model, self.forward, batch, mask)
             else:
                 raise SplitError(f"a mask needs one value for each of {batch.num_edges} edges, got {tuple(mask.shape)}")
-            output = first_fitting(returned, rows, type(self.model).__name__)
+            # A copy: what a model returns may be memory that its next call writes to.
+            output = first_fitting(returned, rows, type(self.model).__name__).clone()
         done = Pass(seen[-1] if seen else output, output, tuple(layers))
         roots = batch.get("root_index") if self.task == "node" else None
         return done if roots is None else Pass(done.embedding[roots], done.output[roots], done.layers)
@@ -116,7 +117,7 @@ class SplitModel:
     def head(self, embedding: Tensor) -> Tensor:
         """φ_fc: the model's output [instances, C] for instances with these embeddings [instances, d]."""
         with self.scope:
-            return self._head(embedding.clone())  # some heads work in place
+            return self._head(embedding.clone()).clone()  # some heads work in place, or return memory of their own
 
     def check(self, graph: Data, where: str, kind: GraphKind) -> None:
         """Refuse a graph that the model cannot be run on.
@@ -187,8 +188,10 @@ def split_model(
     scope = Untouched(model)
     with scope, torch.no_grad():
         trial = first_trial(model, [forward] if forward else conventional_forwards(model, task), probe, rows)
+        isolated = without_memory(trial)
         if task == "graph":
             check_batch_independence(trial)
+        trial = isolated
         masking, error = best_mask_route(trial)
         name, phi_fc, embedding = find_head(trial, head_candidates(trial.calls, rows), head)
         labels = None if task == "link" else _labels(probe, rows)
