@@ -11,8 +11,9 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from rcexplainer.core.counterfactual import FlipQuery, Removal, greedy_search, prefix_search, verify
+from rcexplainer.core.near_ties import nothing_removed, settle, settled
 from rcexplainer.core.units import Units
-from rcexplainer.core.verification import LATER_SAMPLE, SAMPLE, Answers, check_alone
+from rcexplainer.core.verification import LATER_SAMPLE, SAMPLE, Answers, check_alone, check_company
 from rcexplainer.errors import GraphError
 from rcexplainer.explanation import Counterfactual, Explanation
 from rcexplainer.gnn.instances import ALONE, MAX_EDGES, Instances
@@ -64,16 +65,21 @@ class ExplainRun:
             raise Unsound(errors)
         if self.whole is not None and (errors := task.beyond_field(asked, instances, output, self.whole, self.hops)):
             raise Unsound(errors)
+        ptr = instances.units.ptr
+        if not one_by_one:
+            log_probs = settle(log_probs, *nothing_removed(ptr), ptr, alone)
         labels = log_probs.argmax(1)
         scores = self.scores(instances, labels, self.target)
         answers = Answers(instances.units.ptr, log_probs, target=self.target)
         if self.search != "none":
             query = FlipQuery(instances.units.ptr, instances.log_probs, labels, self.target)
             found = SEARCHES[self.search](query, scores, deletable(candidates, asked, instances.units))
-            final = verify(replace(query, log_probs=alone) if one_by_one else query, found)
+            last_word = alone if one_by_one else settled(instances.log_probs, ptr, alone)
+            final = verify(replace(query, log_probs=last_word), found)
             answers = replace(answers, found=found, final=final)
         if not one_by_one and (len(asked) > 1 or self.split.task != "graph" or self.search != "none"):
             check_alone(answers, alone, LATER_SAMPLE if self.start else SAMPLE, seed=self.start)
+            check_company(answers, instances.log_probs)
         self._report_disputes(asked, answers.disputed)
         return explanations(asked, instances, answers, scores, self.class_names)
 
