@@ -139,6 +139,15 @@ class NormalisedByDegree(Net):
         return self.head(global_add_pool(self.second(x.relu(), edge_index).relu(), batch))
 
 
+class NestedCache(ShapeCache):
+    """The same, in a container inside a container."""
+
+    def __init__(self) -> None:
+        inner: dict[tuple[int, ...], Tensor] = {}
+        super().__init__(inner)
+        self.outer = {"degrees": inner}
+
+
 class ContentCache(ShapeCache):
     """Keeps what it computed for these very edges."""
 
@@ -263,6 +272,12 @@ class WritesFeatures(Net):
         return super().forward(x, edge_index, batch)
 
 
+class WithoutAutograd(Net):
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        with torch.inference_mode():
+            return super().forward(x, edge_index, batch)
+
+
 class WritesEdges(Net):
     """Reverses all edges in place."""
 
@@ -356,6 +371,7 @@ EXPLAINED: dict[str, Callable[[], nn.Module]] = {
     "leaves traces": lambda: Net(Recording()),
     "sorts and puts back": lambda: Sorting(puts_back=True),
     "writes to features": WritesFeatures,
+    "without autograd": WithoutAutograd,
     "writes to edges": WritesEdges,
     "replaces attributes": ReplacesAttributes,
     "returns its memory": lambda: ReturnsItsMemory(inside=True),
@@ -386,6 +402,7 @@ REFUSED: dict[str, tuple[Callable[[], nn.Module], str]] = {
     "attention across graphs": (lambda: Net(after=AcrossGraphs()), "mixes the graphs of a batch"),
     "cache keyed by shape": (lambda: NormalisedByDegree(ShapeCache()), "keeps state from one call to the next"),
     "cache outside": (lambda: NormalisedByDegree(outside_cache()), "keeps state|mixes the graphs of a batch"),
+    "nested cache": (lambda: NormalisedByDegree(NestedCache()), "keeps state|mixes the graphs of a batch"),
     "running mean": (lambda: Net(RunningMean()), "random in evaluation mode|keeps state"),
     "every second call": (lambda: Net(EverySecondCall()), "random in evaluation mode|keeps state"),
     "previous batch": (lambda: Net(PreviousBatch()), "random in evaluation mode|keeps state"),

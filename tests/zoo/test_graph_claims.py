@@ -42,6 +42,17 @@ def test_enough_claims_were_re_run() -> None:
     assert total.minimal >= WANTED
 
 
+def test_the_graphs_and_the_model_are_left_alone() -> None:
+    for name in ("writes to features", "writes to edges", "replaces attributes", "leaves traces"):
+        model, graphs = net_of(name), [graph.clone() for graph in zoo.graphs()[:20]]
+        before = {key: value.clone() for key, value in model.state_dict().items()}
+        rc.baselines.Occlusion().fit(model, graphs).explain(graphs)
+        for one, other in zip(graphs, zoo.graphs(), strict=False):
+            assert torch.equal(one.x, other.x)
+            assert torch.equal(one.edge_index, other.edge_index)
+        assert all(torch.equal(value, before[key]) for key, value in model.state_dict().items())
+
+
 @pytest.mark.parametrize("name", zoo.REFUSED)
 def test_refused(name: str) -> None:
     make, why = zoo.REFUSED[name]
@@ -112,3 +123,22 @@ def test_a_model_that_mixes_few_graphs_is_found_out_while_explaining(caplog, mon
     assert "run one by one" in caplog.text
     monkeypatch.setattr("rcexplainer.method.results.check_company", lambda *_: None)
     assert check(model, fitted.explain(list(graphs))).wrong > 0  # without the second run they go unnoticed
+
+
+class OnlyTheFirst(nn.Module):
+    """Has an answer for the first 64 graphs of a batch alone."""
+
+    def forward(self, x: Tensor, batch: Tensor) -> Tensor:
+        return torch.where(torch.arange(len(x))[:, None] < 64, x, 0.0)
+
+
+def test_a_model_that_answers_for_the_first_graphs_alone_makes_no_false_claim() -> None:
+    """No trial has so many graphs."""
+    graphs = zoo.graphs()
+    model = zoo.balanced(zoo.built(lambda: zoo.Net(after=OnlyTheFirst())), graphs)
+    assert check(model, rc.baselines.Occlusion().fit(model, list(graphs)).explain(list(graphs))).wrong == 0
+
+
+def test_a_compiled_graph_takes_no_hooks() -> None:
+    with pytest.raises(SplitError, match=r"a TorchScript model cannot be split.*pass the nn\.Module"):
+        rc.baselines.Occlusion().fit(torch.jit.script(nn.Linear(4, 2)), list(zoo.graphs()))

@@ -35,23 +35,22 @@ def without_memory(trial: Trial) -> Trial:
     Raises:
         SplitError: An answer depends on earlier calls.
     """
-    probe, rows = trial.probe, len(trial.reference)
+    probe, rows, in_order = trial.probe, len(trial.reference), list[Tensor]()
     halves = [delete_edges(probe, half_of_pairs(probe.edge_index, int(probe.num_nodes or 0), seed)) for seed in (0, 1)]
-    batches = [probe, *halves, halves[0], probe]
+
+    def answers(trial: Trial) -> list[Tensor]:
+        return [trial.output(batch, rows, "on graphs with fewer edges") for batch in halves]
+
     fresh = replace(trial, forward=rewound(trial.forward))
-    apart = [fresh.output(batch, rows, "on graphs with fewer edges") for batch in batches]
-    in_order: list[Tensor] = []
-    remembers = keeps_state(
-        trial.model,
-        lambda: in_order.extend(trial.output(batch, rows, "on graphs with fewer edges") for batch in batches),
-    )
+    apart = answers(fresh)
+    leaves_traces = keeps_state(trial.model, lambda: in_order.extend(answers(trial)))
     off = max(output_difference(one, other) for one, other in zip(in_order, apart, strict=True))
     if off > SAME:
         raise SplitError(
             f"{trial.name} gives two different answers for the same graphs (off by {off:.3g}): it keeps state from one "
             "call to the next (a cache keyed by shape, a counter, running statistics)"
         )
-    return fresh if remembers else trial
+    return fresh if leaves_traces else trial
 
 
 def check_batch_independence(trial: Trial, count: int = PROBE_LIMIT) -> None:

@@ -204,6 +204,8 @@ def split_model(
         raise SplitError(f"unknown output {output!r}; it is one of {', '.join(OUTPUT_KINDS)}")
     if not isinstance(model, nn.Module):
         raise SplitError(f"expected a torch.nn.Module, got {type(model).__name__}")
+    if isinstance(model, torch.jit.ScriptModule):
+        raise SplitError("a TorchScript model cannot be split, it takes no hooks: pass the nn.Module it was made from")
     model = getattr(model, "_orig_mod", model)  # of a compiled model, the original: only its hooks run
     check_precision(model.parameters())
     found = list_graphs(graphs)

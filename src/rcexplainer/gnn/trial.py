@@ -128,7 +128,8 @@ def _check_output(trial: Trial) -> None:
     if off > SAME or drawn:
         found = f"two runs differ by {off:.3g}" if off > SAME else "it draws random numbers"
         raise SplitError(
-            f"{trial.name} is random in evaluation mode: {found}; F.dropout, for one, needs training=self.training"
+            f"{trial.name} is random in evaluation mode, or remembers earlier calls: {found}; "
+            "F.dropout, for one, needs training=self.training"
         )
 
 
