@@ -116,6 +116,8 @@ class RCExplainer(Method):
             output=output, class_names=class_names, hops=self.hops, limit=limit, seed=seed, device=device,
         )  # fmt: skip
         split, generator = given.split, torch.Generator().manual_seed(seed)
+        if self.config.weight_regions:
+            split.mask_route(f"{type(self).__name__} with weight_regions={self.config.weight_regions:g}")
         targets = self.targets(split.num_classes)
         file = FitFile(checkpoint, given.description(self.settings, seed, forward))
         with split.scope:

@@ -165,3 +165,42 @@ def test_what_is_no_model_no_file_and_no_fitted_explainer(tmp_path) -> None:
     assert fitted.explain(unlabelled).prediction == fitted.explain(some[0]).prediction
     with pytest.raises(GraphError, match="non-integer label"):
         split_model(model, [unlabelled])
+
+
+@pytest.mark.parametrize("name", ["edge_attr", "edge_weight", "edge_type", "pos"])
+def test_a_graph_that_lacks_what_the_model_was_fitted_with_is_named(name, tmp_path) -> None:
+    """Also where the model would run without it: that is another model."""
+
+    class Reads(Pooled):
+        def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor, **given: Tensor | None) -> Tensor:
+            value = given.get(name)
+            weight = None if value is None else value.flatten().float()
+            if value is not None and name == "pos":
+                x, weight = x * value, None
+            pooled = global_mean_pool(self.conv(x, edge_index, weight).relu(), batch)
+            return self.head(pooled) - pooled.new_tensor([1.0, 0.0])
+
+    def read(model, batch, edge_weight):
+        given = {name: edge_weight if name == "edge_weight" and edge_weight is not None else batch.get(name)}
+        return model(batch.x, batch.edge_index, batch.batch, **given)
+
+    some = graphs()
+    for graph in some:
+        rows = graph.num_nodes if name == "pos" else graph.num_edges
+        graph[name] = torch.rand(rows, *([1] if name in ("pos", "edge_attr") else [])) + 0.5
+    model = Reads()
+    with torch.no_grad():
+        zoo.balance(model.head, read(model, Batch.from_data_list(some), None))
+    fitted = RCExplainer(epochs=1, weight_outcome=0.0, weight_stable=0.0).fit(model, some, forward=read, progress=False)
+    bare = Data(x=some[1].x, edge_index=some[1].edge_index)
+    again = rc.load(fitted.save(tmp_path / "kept.safetensors"), model, forward=read)
+    for explainer in (fitted, again):
+        with pytest.raises(GraphError, match=f"graph 0 has no {name}, the explainer was fitted on graphs with it"):
+            explainer.explain(bare)
+        first, missing, last = explainer.explain([some[0], bare, some[2]], on_error="keep")
+        assert isinstance(missing, rc.Failure)
+        assert f"graph 1 has no {name}" in str(missing.error)
+        assert first.prediction in (0, 1)
+        assert last.prediction in (0, 1)
+    with pytest.raises(GraphError, match=f"val graph 0 has no {name}"):
+        RCExplainer(epochs=1).fit(model, some, val=[bare], forward=read, progress=False)

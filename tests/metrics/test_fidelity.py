@@ -99,3 +99,14 @@ def test_fidelity_needs_explanations():
         sufficiency(ByNumberOfEdges(), [])
     with pytest.raises(RCExplainerError, match="fidelity needs at least one explanation"):
         fidelity(ByNumberOfEdges(), [])
+
+
+def test_one_number_of_an_explained_model_needs_no_labels() -> None:
+    class OneLogit(ByNumberOfEdges):
+        def forward(self, *given):
+            two = super().forward(*given)
+            return two[:, 1:] - two[:, :1]
+
+    one = path(10, [n / 10 for n in range(10)])
+    two, single = fidelity(ByNumberOfEdges(), [one], [0.5]), fidelity(OneLogit(), [one], [0.5])
+    assert single.drop == pytest.approx(two.drop, abs=1e-6)

@@ -41,6 +41,8 @@ class CF2(Method):
         RCExplainerError: An unknown setting, or an impossible value.
     """
 
+    soft_masks = True
+
     def __init__(
         self,
         *,

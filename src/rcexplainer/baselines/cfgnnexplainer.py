@@ -40,6 +40,8 @@ class CFGNNExplainer(Method):
         RCExplainerError: An unknown setting, or an impossible value.
     """
 
+    soft_masks = True
+
     def __init__(
         self, *, beta: float = 0.05, steps: int = 500, lr: float = 0.5, **common: Unpack[CommonSettings]
     ) -> None:

@@ -44,6 +44,8 @@ class GNNExplainer(Method):
         RCExplainerError: An unknown setting, or an impossible value.
     """
 
+    soft_masks = True
+
     def __init__(
         self,
         *,

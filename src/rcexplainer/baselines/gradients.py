@@ -17,6 +17,7 @@ from torch import Tensor
 from torch_geometric.utils import scatter
 
 from rcexplainer.baselines.soft_masks import SoftBatch, in_batches, squash
+from rcexplainer.errors import SplitError
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.method.base import Method
 from rcexplainer.method.settings import CommonSettings, whole
@@ -35,6 +36,8 @@ class Gradient(Method):
         **common: `task`, `target_class` and `hops`, as for every method.
     """
 
+    soft_masks = True
+
     def scores(self, instances: Instances, labels: Tensor) -> Tensor:
         return squash(in_batches(instances, labels, lambda soft: slope(soft, 1.0)))
 
@@ -49,6 +52,8 @@ class IntegratedGradients(Method):
     Raises:
         RCExplainerError: An unknown setting, or an impossible value.
     """
+
+    soft_masks = True
 
     def __init__(self, *, steps: int = 50, **common: Unpack[CommonSettings]) -> None:
         super().__init__(**common)
@@ -73,6 +78,8 @@ class GradCAM(Method):
         **common: `task`, `target_class` and `hops`, as for every method.
     """
 
+    soft_masks = True
+
     def scores(self, instances: Instances, labels: Tensor) -> Tensor:
         return squash(in_batches(instances, labels, class_activation))
 
@@ -80,6 +87,9 @@ class GradCAM(Method):
 def class_activation(soft: SoftBatch) -> Tensor:
     """The mean of the two nodes' s, [units]."""
     done = soft.run(soft.per_unit(1.0).requires_grad_())
+    if not done.layers:
+        name = type(soft.split.model).__name__
+        raise SplitError(f"GradCAM needs node embeddings, but no module of {name} returns one row per node")
     last, of_node = done.layers[-1], soft.batch.batch
     gradient = torch.autograd.grad(soft.log_odds(done).sum(), last)[0]
     weights = scatter(gradient, of_node, dim_size=len(soft.labels), reduce="mean")

@@ -18,6 +18,7 @@ from rcexplainer.baselines.soft_masks import SoftBatch, edges_of, size_and_entro
 from rcexplainer.core.gates import uniform
 from rcexplainer.core.objectives import Terms
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.gnn.instances import node_inputs
 from rcexplainer.method.settings import non_negative, number, positive, whole
 
 PYG_PGEXPLAINER: dict[str, Any] = {"lr": 0.003, "edge_size": 0.05, "temperature": (5.0, 2.0), "batch_size": 1}
@@ -62,7 +63,7 @@ def unit_inputs(soft: SoftBatch) -> tuple[Tensor, Tensor]:
     """Inputs of the MLP for every unit, in one direction and in the other, [units, D] each."""
     with torch.no_grad():
         done = soft.split.run(soft.batch)
-    z, (i, j) = done.layers[-1], soft.units.pair
+    z, (i, j) = node_inputs(done, soft.batch, "last"), soft.units.pair
     asked = [] if soft.split.task == "graph" else [done.embedding[soft.units.owner]]
     return torch.cat([z[i], z[j], *asked], 1), torch.cat([z[j], z[i], *asked], 1)
 

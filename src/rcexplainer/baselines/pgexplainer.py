@@ -123,6 +123,8 @@ class PGExplainer(Method):
         RCExplainerError: An unknown setting, or an impossible value.
     """
 
+    soft_masks = True
+
     load = FittedPGExplainer.load
 
     def __init__(

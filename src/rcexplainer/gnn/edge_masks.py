@@ -147,8 +147,9 @@ def through_layers(model: nn.Module, forward: Forward, batch: Data, mask: Tensor
         return forward(model, batch, None)
 
 
+MaskRoute = Callable[[nn.Module, Forward, Data, Tensor], Any]
 # The routes by which a soft mask can reach a model; the best one is measured when the model is split.
-MASK_ROUTES: dict[str, Callable[[nn.Module, Forward, Data, Tensor], Any]] = {
+MASK_ROUTES: dict[str, MaskRoute] = {
     "edge_weight": through_edge_weight,
     "layers": through_layers,
 }

@@ -138,6 +138,29 @@ def with_edge_weight(batch: Data, edge_weight: Tensor | None) -> Data:
     return weighted
 
 
+def on_copies(forward: Forward) -> Forward:
+    """The same call for a model that changes what it is given: it gets copies of the batch and the weights."""
+
+    def call(model: nn.Module, batch: Data, edge_weight: Tensor | None) -> Any:
+        return forward(model, batch.clone(), None if edge_weight is None else edge_weight.clone())
+
+    return call
+
+
+def changes_input(batch: Data, run: Callable[[], object]) -> bool:
+    """Whether `run()` writes to the tensors of the batch, replaces them, or adds others."""
+
+    def marks() -> dict[str, tuple[Tensor, int]]:
+        return {key: (value, value._version) for key, value in batch.to_dict().items() if isinstance(value, Tensor)}
+
+    before = marks()
+    run()
+    after = marks()
+    return before.keys() != after.keys() or any(
+        after[key][0] is not tensor or after[key][1] != version for key, (tensor, version) in before.items()
+    )
+
+
 # Names under which models return their prediction, the most usual first.
 PREDICTION_NAMES = ("logits", "out", "output", "pred", "prediction", "y_hat", "log_probs", "probs")
 

@@ -91,17 +91,19 @@ def _moved(graph: Data, device: torch.device | None) -> Data:
 
 @dataclass(frozen=True)
 class GraphKind:
-    """The width and type of node features, which all graphs of one model share."""
+    """The width and type of node features, and the attributes that models read: all graphs of one model share them."""
 
     width: int | None  # None: no features
     dtype: torch.dtype | None
+    shared: frozenset[str] = frozenset()  # of `SHARED_ATTRIBUTES`
 
     @classmethod
     def of(cls, graph: Data) -> "GraphKind":
         """The kind of this graph."""
+        shared = attributes(graph).intersection(SHARED_ATTRIBUTES)
         if graph.x is None:
-            return cls(None, None)
-        return cls(int(graph.x.size(-1)) if graph.x.dim() > 1 else 1, graph.x.dtype)
+            return cls(None, None, shared)
+        return cls(int(graph.x.size(-1)) if graph.x.dim() > 1 else 1, graph.x.dtype, shared)
 
     def check(self, graph: Data, where: str, reference: str) -> None:
         """Refuse a graph of another kind.
@@ -112,13 +114,16 @@ class GraphKind:
             reference: What to call the graphs that this kind was taken from.
 
         Raises:
-            GraphError: Its features have another width or type.
+            GraphError: Its features have another width or type, or an attribute is missing. (One more is no error: the
+                model is run with it.)
         """
         other = GraphKind.of(graph)
         if other.width != self.width:
             raise GraphError(f"{where} has node features of width {other.width}, {reference} {self.width}")
         if other.dtype != self.dtype:
             raise GraphError(f"{where} has node features of type {other.dtype}, {reference} {self.dtype}")
+        for name in sorted(self.shared - other.shared):
+            raise GraphError(f"{where} has no {name}, {reference} graphs with it: all need the same attributes")
 
 
 # Attributes that models read if a graph has them: all graphs have them, or none.
@@ -137,15 +142,15 @@ def check_graphs(graphs: Sequence[Data]) -> None:
     Raises:
         GraphError: Naming the first graph that is malformed or unlike the first one.
     """
-    kind, present = GraphKind.of(graphs[0]), attributes(graphs[0]).intersection(SHARED_ATTRIBUTES)
+    kind = GraphKind.of(graphs[0])
     for position, graph in enumerate(graphs):
         where = f"graph {position}" if len(graphs) > 1 else "the graph"
         check_graph(graph, where)
         check_labels(graph.y, where)
-        kind.check(graph, where, "the first graph")
-        for name in sorted(attributes(graph).intersection(SHARED_ATTRIBUTES) ^ present):
-            has, lacks = ("the first graph", where) if name in present else (where, "the first graph")
+        for name in sorted(attributes(graph).intersection(SHARED_ATTRIBUTES) ^ kind.shared):
+            has, lacks = ("the first graph", where) if name in kind.shared else (where, "the first graph")
             raise GraphError(f"{has} has {name}, {lacks} does not: all graphs need the same attributes")
+        kind.check(graph, where, "the first graph")
 
 
 def check_graph(graph: Data, where: str = "the graph") -> None:

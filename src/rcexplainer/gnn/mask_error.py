@@ -5,6 +5,8 @@
 Layers that average or attend still count an edge of weight 0, so the error is 0 for some models and not for others.
 """
 
+from math import inf
+
 import torch
 from torch import Tensor
 
@@ -17,17 +19,17 @@ EXACT = 1e-3  # an error below this is none
 ROUNDING = 2e-6  # of float32, relative to the largest output
 
 
-def best_mask_route(trial: Trial) -> tuple[str, float]:
+def best_mask_route(trial: Trial) -> tuple[str | None, float]:
     """The route by which soft masks come closest to deletion.
 
     Args:
         trial: The trial run of the model.
 
     Returns:
-        Its name in `MASK_ROUTES`, and its error.
+        Its name in `MASK_ROUTES`, and its error; None and ∞ if no mask reaches the model.
 
     Raises:
-        SplitError: Edges do not matter to the model, or no mask reaches it.
+        SplitError: Edges do not matter to the model.
     """
     probe, reference = trial.probe, trial.reference
     removed = random_pairs(probe.edge_index, int(probe.num_nodes or 0), share=0.5, seed=0)
@@ -51,10 +53,7 @@ def best_mask_route(trial: Trial) -> tuple[str, float]:
         if _gap(same, reference) <= EXACT * effect + rounding and _gap(soft, reference) > EXACT * effect + rounding:
             errors[name] = max(0.0, _gap(zeros, deleted) - rounding) / effect
     if not errors:
-        raise SplitError(
-            f"soft edge masks do not reach {trial.name}: neither an `edge_weight` it takes nor its message-passing "
-            "layers change its output; pass forward=lambda model, batch, edge_weight: … that uses edge_weight"
-        )
+        return None, inf
     exact = [name for name, error in errors.items() if error < EXACT]
     best = exact[0] if exact else min(errors, key=lambda name: errors[name])
     return best, errors[best]

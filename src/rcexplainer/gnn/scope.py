@@ -1,12 +1,14 @@
 """Using a model without leaving a trace on it: a scope that restores everything, and hooks that are removed again.
 
 Untouched         inside, the model is in evaluation mode; afterwards it is as before, also after an error
+keeps_state       whether a call changes something in the model that the next call could read
+rewound           a call after which the model is as before
 capture_outputs   records what some modules return
 capture_input     records the input of one module
 replace_input     replaces the input of one module
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from typing import Any
@@ -87,6 +89,15 @@ class _Snapshot:
         self.tensors = [(tensor, tensor._version, tensor.detach().clone()) for tensor in tensors]
         self.gradients = [(parameter, parameter.requires_grad) for parameter in parameters]
 
+    def changed(self) -> bool:
+        """Whether the module differs from the snapshot."""
+        now = self.module.__dict__
+        if now.keys() != self.attributes.keys() or any(now[key] is not self.attributes[key] for key in now):
+            return True
+        if any(tensor._version != version for tensor, version, _ in self.tensors):
+            return True
+        return any(not _same_content(container, content) for container, content in self.containers)
+
     def restore(self) -> None:
         self.module.__dict__.clear()
         self.module.__dict__.update(self.attributes)
@@ -105,6 +116,47 @@ class _Snapshot:
         for parameter, flag in self.gradients:
             if parameter.requires_grad != flag:
                 parameter.requires_grad_(flag)
+
+
+def _same_content(one: Any, other: Any) -> bool:
+    """Whether two containers hold the very same objects; None stands for an empty one."""
+    if other is None:
+        return not one
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(one[key] is other[key] for key in one)
+    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
+
+
+def keeps_state(model: nn.Module, run: Callable[[], object]) -> bool:
+    """Whether `run()` leaves traces in the model: attributes, buffers, or entries of containers, one level deep."""
+    before = [_Snapshot(module) for module in model.modules()]
+    run()
+    return any(snapshot.changed() for snapshot in before)
+
+
+def rewound(forward: Callable[..., Any]) -> Callable[..., Any]:
+    """A call `forward(model, …)` after which the model is as before, so that no call can see an earlier one."""
+
+    def call(model: nn.Module, *arguments: Any) -> Any:
+        before = [_Snapshot(module) for module in model.modules()]
+        try:
+            return _cloned(forward(model, *arguments))  # what is returned may be memory that is restored
+        finally:
+            for snapshot in before:
+                snapshot.restore()
+
+    return call
+
+
+def _cloned(value: Any) -> Any:
+    """The value with copies of its tensors."""
+    if isinstance(value, Tensor):
+        return value.clone()
+    if isinstance(value, dict):
+        return {key: _cloned(entry) for key, entry in value.items()}
+    if hasattr(value, "_asdict"):  # a named tuple
+        return {key: _cloned(entry) for key, entry in value._asdict().items()}
+    return [_cloned(entry) for entry in value] if isinstance(value, tuple | list) else value
 
 
 def _forget_cache(module: nn.Module) -> None:

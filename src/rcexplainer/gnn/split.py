@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 
 from rcexplainer.errors import GraphError, SplitError
-from rcexplainer.gnn.batch_independence import check_batch_independence
-from rcexplainer.gnn.edge_masks import MASK_ROUTES
+from rcexplainer.gnn.batch_independence import check_batch_independence, without_memory
+from rcexplainer.gnn.edge_masks import MASK_ROUTES, MaskRoute
 from rcexplainer.gnn.forward import Forward, TaskName, conventional_forwards, first_fitting
 from rcexplainer.gnn.graph_checks import (
     GraphKind,
@@ -34,7 +34,15 @@ from rcexplainer.gnn.graph_checks import (
 from rcexplainer.gnn.heads import OUTPUT, find_head, head_candidates
 from rcexplainer.gnn.mask_error import EXACT, best_mask_route
 from rcexplainer.gnn.module_calls import node_layers
-from rcexplainer.gnn.outputs import OUTPUT_KINDS, OutputKind, check_kind, log_probs, num_classes, output_kind
+from rcexplainer.gnn.outputs import (
+    OUTPUT_KINDS,
+    OutputKind,
+    check_kind,
+    check_precision,
+    log_probs,
+    num_classes,
+    output_kind,
+)
 from rcexplainer.gnn.scope import Untouched, capture_input, capture_outputs
 from rcexplainer.gnn.trial import first_trial, probe_sample
 
@@ -62,7 +70,7 @@ class SplitModel:
     num_classes: int
     embedding_dim: int  # d
     layer_names: tuple[str, ...]  # the message-passing layers
-    masking: str  # how soft masks reach the model: "edge_weight" or "layers"
+    masking: str | None  # how soft masks reach the model: "edge_weight" or "layers"; None: they do not
     mask_error: float  # |φ(mask 0) − φ(deleted)| on the probe graphs, as a share of the effect of the deletion
     scope: Untouched = field(repr=False)
     _head: Callable[[Tensor], Tensor] = field(repr=False)
@@ -89,25 +97,46 @@ class SplitModel:
             link task per pair in `edge_label_index`.
 
         Raises:
-            SplitError: The mask does not fit the edges, or the output not the instances.
+            SplitError: The mask does not fit the edges or cannot reach the model, or the output does not fit the
+                instances.
         """
         batch = as_batch(graphs)
         rows = count_instances(batch, self.task)
+        route = None if mask is None else self.mask_route("a soft mask")
         modules = [self.model.get_submodule(name) for name in self.layer_names]
         with self.scope, ExitStack() as stack:
             layers = stack.enter_context(capture_outputs(modules))
             at_head = None if self.head_name == OUTPUT else self.model.get_submodule(self.head_name)
             seen = stack.enter_context(capture_input(at_head)) if at_head is not None else []
-            if mask is None:
+            if mask is None or route is None:
                 returned = self.forward(self.model, batch, None)
             elif mask.shape == (batch.num_edges,):
-                returned = MASK_ROUTES[self.masking](self.model, self.forward, batch, mask)
+                returned = route(self.model, self.forward, batch, mask)
             else:
                 raise SplitError(f"a mask needs one value for each of {batch.num_edges} edges, got {tuple(mask.shape)}")
-            output = first_fitting(returned, rows, type(self.model).__name__)
+            # A copy: what a model returns may be memory that its next call writes to.
+            output = first_fitting(returned, rows, type(self.model).__name__).clone()
         done = Pass(seen[-1] if seen else output, output, tuple(layers))
         roots = batch.get("root_index") if self.task == "node" else None
         return done if roots is None else Pass(done.embedding[roots], done.output[roots], done.layers)
+
+    def mask_route(self, who: str) -> MaskRoute:
+        """How soft masks reach the model.
+
+        Args:
+            who: What needs them, for the message.
+
+        Raises:
+            SplitError: They do not reach it.
+        """
+        if self.masking is None:
+            raise SplitError(
+                f"{who} needs soft edge masks, which do not reach {type(self.model).__name__}: neither an edge_weight "
+                "it takes nor its message-passing layers change its output; pass forward=lambda model, batch, "
+                "edge_weight: … that uses edge_weight, or use a method that only deletes edges (RCExplainer's default "
+                "for graphs, Occlusion, GreedyDeletion, SubgraphX)"
+            )
+        return MASK_ROUTES[self.masking]
 
     def embed(self, graphs: Data | Sequence[Data], mask: Tensor | None = None) -> Tensor:
         """φ_gc: the embedding of every instance, [instances, d]; arguments as for `run`."""
@@ -116,7 +145,7 @@ class SplitModel:
     def head(self, embedding: Tensor) -> Tensor:
         """φ_fc: the model's output [instances, C] for instances with these embeddings [instances, d]."""
         with self.scope:
-            return self._head(embedding.clone())  # some heads work in place
+            return self._head(embedding.clone()).clone()  # some heads work in place, or return memory of their own
 
     def check(self, graph: Data, where: str, kind: GraphKind) -> None:
         """Refuse a graph that the model cannot be run on.
@@ -139,10 +168,11 @@ class SplitModel:
 
     def __repr__(self) -> str:
         exact = "exact" if self.exact_masking else f"inexact (off by {self.mask_error:.2g})"
+        masks = "no soft masks" if self.masking is None else f"masking={self.masking!r}, {exact}"
         return (
             f"SplitModel({type(self.model).__name__}, task={self.task!r}, head={self.head_name!r}, "
             f"embedding={self.embedding_dim}, classes={self.num_classes}, output={self.output!r}, "
-            f"masking={self.masking!r}, {exact})"
+            f"{masks})"
         )
 
 
@@ -174,7 +204,10 @@ def split_model(
         raise SplitError(f"unknown output {output!r}; it is one of {', '.join(OUTPUT_KINDS)}")
     if not isinstance(model, nn.Module):
         raise SplitError(f"expected a torch.nn.Module, got {type(model).__name__}")
+    if isinstance(model, torch.jit.ScriptModule):
+        raise SplitError("a TorchScript model cannot be split, it takes no hooks: pass the nn.Module it was made from")
     model = getattr(model, "_orig_mod", model)  # of a compiled model, the original: only its hooks run
+    check_precision(model.parameters())
     found = list_graphs(graphs)
     check_devices(model, found)
     check_graphs(found)
@@ -187,12 +220,15 @@ def split_model(
     scope = Untouched(model)
     with scope, torch.no_grad():
         trial = first_trial(model, [forward] if forward else conventional_forwards(model, task), probe, rows)
+        check_precision([trial.reference])
+        isolated = without_memory(trial)
         if task == "graph":
             check_batch_independence(trial)
+        trial = isolated
         masking, error = best_mask_route(trial)
         name, phi_fc, embedding = find_head(trial, head_candidates(trial.calls, rows), head)
-        labels = None if task == "link" else _labels(probe, rows)
-        kind = output or output_kind(trial.reference, labels, _extremes(name, phi_fc, embedding))
+        extremes = _extremes(name, phi_fc, embedding)
+        kind = output or output_kind(trial.reference, _labels(found, task), extremes, binary=task == "link")
         check_kind(trial.reference, kind)
     split = SplitModel(
         model,
@@ -228,9 +264,12 @@ def count_instances(batch: Data, task: TaskName) -> int:
     return int(batch.num_graphs) if isinstance(batch, Batch) else 1
 
 
-def _labels(probe: Data, rows: int) -> Tensor | None:
-    labels = probe.get("y")
-    return labels.reshape(-1) if isinstance(labels, Tensor) and labels.numel() == rows else None
+def _labels(graphs: Sequence[Data], task: TaskName) -> Tensor | None:
+    """The labels of all instances of the graphs; None if some have none, or not one for each instance."""
+    labels = [graph.get("edge_label" if task == "link" else "y") for graph in graphs]
+    counts = [count_instances(graph, task) for graph in graphs]
+    found = [label.reshape(-1) for label in labels if isinstance(label, Tensor)]
+    return torch.cat(found) if [len(label) for label in found] == counts else None
 
 
 def _extremes(name: str, phi_fc: Callable[[Tensor], Tensor], embedding: Tensor) -> Tensor | None:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from rcexplainer.errors import GraphError, SplitError
-from rcexplainer.gnn.forward import Forward, first_fitting
+from rcexplainer.gnn.forward import Forward, changes_input, first_fitting, on_copies
 from rcexplainer.gnn.module_calls import Call, recorded_calls
 
 SAME = 1e-4  # outputs that differ by less, relative to their size, count as equal: the same sums in another order
@@ -62,7 +62,8 @@ class Trial:
 
     def read(self, run: Callable[[], Any], rows: int, when: str) -> Tensor:
         """The same for any way of running the model."""
-        return first_fitting(_attempt(self.name, run, when), rows, self.name)
+        # A copy: what a model returns may be memory that its next call writes to.
+        return first_fitting(_attempt(self.name, run, when), rows, self.name).clone()
 
 
 def _attempt(name: str, run: Callable[[], Any], when: str) -> Any:
@@ -106,31 +107,67 @@ def first_trial(model: nn.Module, forwards: Sequence[Forward], probe: Data, rows
 
 
 def _trial(model: nn.Module, forward: Forward, probe: Data, rows: int) -> Trial:
-    name, outputs = type(model).__name__, list[Any]()
+    name, outputs, calls = type(model).__name__, list[Any](), list[Call]()
+    given = probe.clone()  # the model may write to it
 
-    def run() -> list[Call]:
-        return recorded_calls(model, lambda: outputs.append(forward(model, probe, None)))
+    def run() -> None:
+        calls.extend(recorded_calls(model, lambda: outputs.append(forward(model, given, None))))
 
-    calls = _attempt(name, run, "on these graphs")
-    return Trial(model, forward, probe, first_fitting(outputs[0], rows, name), calls)
+    writes = changes_input(given, lambda: _attempt(name, run, "on these graphs"))
+    reference = first_fitting(outputs[0], rows, name).clone()
+    return Trial(model, on_copies(forward) if writes else forward, probe, reference, calls)
 
 
 def _check_output(trial: Trial) -> None:
     if not bool(trial.reference.isfinite().all()):
         raise SplitError(f"{trial.name} returns NaN or infinite values on these graphs")
+    before = random_state(trial.reference.device)
     again = trial.output(trial.probe, len(trial.reference), "on these graphs")
-    if (off := output_difference(again, trial.reference)) > SAME:
+    off = output_difference(again, trial.reference)
+    drawn = not torch.equal(before, random_state(trial.reference.device))
+    if off > SAME or drawn:
+        found = f"two runs differ by {off:.3g}" if off > SAME else "it draws random numbers"
         raise SplitError(
-            f"{trial.name} is random in evaluation mode: two runs differ by {off:.3g}; "
+            f"{trial.name} is random in evaluation mode, or remembers earlier calls: {found}; "
             "F.dropout, for one, needs training=self.training"
         )
 
 
+def random_state(device: torch.device) -> Tensor:
+    """The state of torch's global random numbers on a device."""
+    return torch.cuda.get_rng_state(device) if device.type == "cuda" else torch.get_rng_state()
+
+
 def output_difference(one: Tensor, other: Tensor) -> float:
-    """The gap between two outputs a and b [n, C]: max |a − b| / max(1, max |b|); ∞ if their shapes differ."""
+    """The gap between two outputs a and b [n, C]: max |a − b| / max(1, max |b|).
+
+    The maxima are over finite values; equal infinities and two NaN are no gap, any other pair of them is ∞, and so are
+    different shapes.
+    """
     if one.shape != other.shape:
         return float("inf")
-    return float((one - other).abs().max() / other.abs().max().clamp_min(1.0))
+    same = (one == other) | (one.isnan() & other.isnan())
+    gap = (one - other).abs().masked_fill(same, 0.0).nan_to_num(nan=torch.inf)
+    return float(gap.max() / other.abs().nan_to_num(nan=0.0, posinf=0.0).max().clamp_min(1.0))
+
+
+def half_of_pairs(edge_index: Tensor, num_nodes: int, seed: int) -> Tensor:
+    """A boolean mask [E] of the edges between a random half of the connected node pairs.
+
+    Always the same number of pairs, so that two seeds give different graphs of one shape.
+
+    Args:
+        edge_index: [2, E]; self-loops are never chosen.
+        num_nodes: Nodes of the graph.
+        seed: Random seed.
+    """
+    low, high = edge_index.amin(0), edge_index.amax(0)
+    pairs, pair = (low * num_nodes + high).unique(return_inverse=True)
+    proper = (pairs // num_nodes != pairs % num_nodes).nonzero().flatten()
+    order = torch.randperm(len(proper), generator=torch.Generator().manual_seed(seed)).to(proper.device)
+    chosen = torch.zeros(len(pairs), dtype=torch.bool, device=edge_index.device)
+    chosen[proper[order[: (len(proper) + 1) // 2]]] = True
+    return chosen[pair]
 
 
 def random_pairs(edge_index: Tensor, num_nodes: int, share: float, seed: int) -> Tensor:

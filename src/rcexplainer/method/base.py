@@ -12,7 +12,7 @@ import copy
 import warnings
 from collections.abc import Callable, Sequence
 from numbers import Integral
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 import torch
 from torch import Tensor, nn
@@ -44,6 +44,8 @@ class Method:
     Raises:
         RCExplainerError: An unknown setting, or an impossible value.
     """
+
+    soft_masks: ClassVar[bool] = False  # whether scores need soft edge masks, which do not reach every model
 
     def __init__(
         self,
@@ -155,6 +157,8 @@ class Method:
         check_graphs(found)
         trials = task.trial_graphs(found, index)
         split = split_model(model, trials, head, forward, self.task, output)
+        if self.soft_masks:
+            split.mask_route(type(self).__name__)
         hops = task.hops(split, trials, self.hops)
         check_target(self.target_class, split.num_classes)
         with split.scope:

@@ -10,8 +10,9 @@ from torch import Tensor
 
 from rcexplainer.core.budget import Meter, Seconds
 from rcexplainer.core.counterfactual import FlipQuery, Removal, greedy_search, prefix_search, verify
+from rcexplainer.core.near_ties import nothing_removed, settle, settled
 from rcexplainer.core.units import Units
-from rcexplainer.core.verification import LATER_SAMPLE, SAMPLE, Answers, check_alone
+from rcexplainer.core.verification import LATER_SAMPLE, SAMPLE, Answers, check_alone, check_company
 from rcexplainer.errors import GraphError
 from rcexplainer.gnn.graph_checks import GraphKind
 from rcexplainer.gnn.graph_store import GraphStore
@@ -69,23 +70,26 @@ class ExplainRun:
             raise Unsound(errors)
         if self.whole is not None and (errors := task.beyond_field(asked, instances, output, self.whole, self.hops)):
             raise Unsound(errors)
+        ptr = instances.units.ptr
+        if not one_by_one:
+            log_probs = settle(log_probs, *nothing_removed(ptr), ptr, alone)
         labels = log_probs.argmax(1)
         scores = self.scores(instances, labels, self.target)
-        answers = Answers(instances.units.ptr, log_probs, target=self.target)
+        answers = Answers(ptr, log_probs, target=self.target)
         single = one_by_one or len(asked) == 1  # the last word is then a run of one graph where it really is
         if self.search != "none":
             meter = Meter(len(asked), self.budget, labels.device)
-            query = FlipQuery(
-                instances.units.ptr, instances.log_probs, labels, self.target, before=log_probs, meter=meter
-            )
+            runs = instances.log_probs if one_by_one else settled(instances.log_probs, ptr, alone)
+            query = FlipQuery(ptr, runs, labels, self.target, before=log_probs, meter=meter)
             found = SEARCHES[self.search](query, scores, deletable(candidates, asked, instances.units))
-            if one_by_one:  # what the search saw in batches counts for nothing
+            if one_by_one:  # what the search saw of computation graphs counts for nothing
                 query, found = replace(query, log_probs=alone), replace(found, minimal=None)
             final = verify(query, found, alone if single else None)
             answers = replace(answers, found=found, final=final, exhausted=meter.exhausted)
         if not single:
             first = SAMPLE if self.search != "none" and not self.start else LATER_SAMPLE
             check_alone(answers, alone, first, seed=self.start)
+            check_company(answers, instances.log_probs)
         self._report_disputes(asked, answers.disputed)
         return columns(asked, instances, answers, scores, self.class_names)
 

@@ -17,11 +17,12 @@ are broken by the order of the units in the graph, for all methods alike.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import torch
 from torch import Tensor, nn
 
-from rcexplainer.errors import RCExplainerError
+from rcexplainer.errors import RCExplainerError, SplitError
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.split import SplitModel, split_model
@@ -88,11 +89,19 @@ def _split(model: nn.Module, explanations: Sequence[Explanation]) -> SplitModel:
     """The model, split for the task of these explanations."""
     first = explanations[0]
     if first.index is None:
-        return split_model(model, [one.graph for one in explanations])
-    if isinstance(first.index, int):
-        return split_model(model, first.graph, task="node")
-    pairs = torch.tensor([one.index for one in explanations])
-    return split_model(model, TASKS["link"].trial_graphs([first.graph], pairs), task="link")
+        run = partial(split_model, model, [one.graph for one in explanations])
+    elif isinstance(first.index, int):
+        run = partial(split_model, model, first.graph, task="node")
+    else:
+        pairs = torch.tensor([one.index for one in explanations])
+        run = partial(split_model, model, TASKS["link"].trial_graphs([first.graph], pairs), task="link")
+    try:
+        return run()
+    except SplitError as error:
+        try:  # a model that was explained is a classifier: its one number needs no labels to be a logit
+            return run(output="binary_logit")
+        except SplitError:
+            raise error from None
 
 
 @torch.no_grad()

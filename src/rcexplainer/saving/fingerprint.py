@@ -1,6 +1,6 @@
 """How an explainer's file recognises the GNN it was fitted for; the GNN itself is not saved.
 
-    fingerprint   shape and hash of every parameter and buffer
+    fingerprint   shape and hash of every parameter, buffer and extra state
     probes        a few small graphs, on which the model is split again
     answers       the model's output for them: the same weights in another architecture are another GNN
 
@@ -8,6 +8,7 @@
 """
 
 import hashlib
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -100,12 +101,29 @@ def recognise(
 
 
 def fingerprint(model: nn.Module) -> dict[str, Any]:
-    """Shape and hash of every parameter and buffer, by name."""
+    """Shape and hash of every entry of the `state_dict`, by name; extra state that is no tensor has shape []."""
+    return {
+        name: [list(value.shape) if isinstance(value, Tensor) else [], hashlib.sha256(_content(value)).hexdigest()[:16]]
+        for name, value in model.state_dict().items()
+    }
 
-    def digest(tensor: Tensor) -> str:
-        return hashlib.sha256(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes()).hexdigest()[:16]
 
-    return {name: [list(tensor.shape), digest(tensor.reshape(-1))] for name, tensor in model.state_dict().items()}
+def _content(value: Any) -> bytes:
+    """The same bytes for the same value; objects that are not made of tensors and plain values count by their type."""
+    if isinstance(value, Tensor):
+        if value.layout != torch.strided:
+            value = value.to_sparse_coo().coalesce()
+            return _content(value.indices()) + _content(value.values())
+        return value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
+    if isinstance(value, dict):
+        return b"".join(repr(key).encode() + b":" + _content(value[key]) + b"," for key in sorted(value, key=repr))
+    if isinstance(value, list | tuple):
+        return b"".join(_content(entry) + b"," for entry in value)
+    if isinstance(value, io.BytesIO):
+        return value.getvalue()
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes):
+        return repr(value).encode()
+    return type(value).__qualname__.encode()
 
 
 def _check_fingerprint(path: Path, saved: dict[str, Any], given: dict[str, Any]) -> None:

@@ -3,18 +3,20 @@
 A search runs many copies of computation graphs side by side, each with other edges removed. A model that normalises
 over all nodes it is given (GraphNorm, PairNorm, InstanceNorm) sees all copies at once, which goes unnoticed while they
 are identical. So copies without a random half of their units are run in one batch with complete ones, and compared
-with the whole graph without the same edges, run alone.
+with the whole graph without the same edges, run alone. Some copies have one shape: a cache keyed by shape shows.
 """
 
 import torch
 
 from rcexplainer.core.search import Evaluate
+from rcexplainer.core.segments import owners, ranks
 from rcexplainer.errors import SplitError
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.trial import SAME
 from rcexplainer.tasks.receptive_field import relative_gap
 
 COPIES = 16  # of computation graphs, each whole and without half of its units
+TWINS = 4  # of these, with two different halves deleted: two graphs of one shape
 
 
 @torch.no_grad()
@@ -30,11 +32,16 @@ def check_interference(instances: Instances, alone: Evaluate) -> None:
     """
     name, ptr = type(instances.split.model).__name__, instances.units.ptr
     ids = instances.everything.repeat(1 + COPIES // len(instances))[: max(COPIES, len(instances))]
-    ids = torch.cat([ids, ids])
+    complete, ids = len(ids), torch.cat([ids, ids, ids[-TWINS:]])  # twins of the largest
     sizes = ptr.diff()[ids]
-    half = torch.rand(int(sizes.sum()), generator=torch.Generator().manual_seed(0)).to(ptr.device) < 0.5
-    half[: int(sizes[: len(ids) // 2].sum())] = False  # the first copies are complete
-    together, single = instances.log_probs(ids, half), alone(ids, half)
+    copy_ptr = torch.cat([sizes.new_zeros(1), sizes.cumsum(0)])
+    owner = owners(copy_ptr)
+    draws = torch.rand(len(owner), generator=torch.Generator().manual_seed(0)).to(ptr.device)
+    half = (ranks(draws, owner, copy_ptr) < ((sizes + 1) // 2)[owner]) & (owner >= complete)
+    together = instances.log_probs(ids, half)[complete:]
+    # Complete copies are only company: they were compared with the whole graph when the receptive field was measured.
+    ids, half = ids[complete:], half[owner >= complete]
+    single = alone(ids, half)
     off = float(relative_gap(together, single).max())
     if off <= SAME:
         return

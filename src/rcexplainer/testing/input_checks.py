@@ -12,7 +12,7 @@ from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.testing.expectation import ConformanceError, expect
 from rcexplainer.testing.method_case import MethodCase
 from rcexplainer.testing.model_state import state_of
-from rcexplainer.testing.sample_graphs import FEATURES, sample_graphs
+from rcexplainer.testing.sample_graphs import EDGE_FEATURES, FEATURES, sample_graphs
 from rcexplainer.testing.sample_networks import random_network
 
 
@@ -49,8 +49,11 @@ def _fail(module: nn.Module, inputs: object) -> None:
 def a_graph_without_edges_has_no_scores(case: MethodCase) -> None:
     """Nor has one with self-loops alone, which are never deleted."""
     fitted = case.fitted
-    bare = Data(x=torch.ones(3, FEATURES), edge_index=torch.empty(2, 0, dtype=torch.long))
-    loops = Data(x=torch.ones(2, FEATURES), edge_index=torch.tensor([[0, 1], [0, 1]]))
+    none, two = torch.empty(2, 0, dtype=torch.long), torch.tensor([[0, 1], [0, 1]])
+    bare, loops = (
+        Data(x=torch.ones(3, FEATURES), edge_index=edges, edge_attr=torch.ones(edges.size(1), EDGE_FEATURES))
+        for edges in (none, two)
+    )
     expect(fitted.explain(bare).edge_scores.shape == (0,), "a graph without edges has scores")
     expect(fitted.explain(loops).edge_scores.tolist() == [0, 0], "self-loops have scores")
 
