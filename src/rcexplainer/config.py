@@ -55,7 +55,7 @@ class RCConfig:
     # Training
     epochs: int = 140  # the paper: 600
     lr: float = 0.008  # the paper: 0.001
-    batch_size: int = 128  # instances per step; the paper does not say, its code about 200
+    batch_size: int | None = None  # instances per step; None: by device; the paper does not say, its code about 200
     patience: int | None = 50  # epochs without a better validation loss; None: constant lr, last weights (the paper)
     restarts: int = 1  # trainings whose best are averaged to an ensemble; the paper: 1
     on_collapse: Literal["rescue", "report"] = "rescue"  # masks all 0 or 1: train with safer settings, or only warn
@@ -152,6 +152,7 @@ _PAPER = RCConfig(
     noise=0.0,
     epochs=600,
     lr=0.001,
+    batch_size=128,
     patience=None,
     on_collapse="report",
 )

@@ -5,7 +5,15 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from rcexplainer.core.mask_net import ConcatGate, EdgeMaskNet, FactorisedGate, MeanGate, NeighbourGate, mean_of
+from rcexplainer.core.mask_net import (
+    ConcatGate,
+    EdgeMaskNet,
+    FactorisedGate,
+    MeanGate,
+    NeighbourGate,
+    mean_of,
+    own_weights,
+)
 
 NODES, UNITS, D, WIDTH, CLASSES = 12, 30, 5, 4, 3
 GATES = [FactorisedGate, NeighbourGate, ConcatGate]
@@ -44,7 +52,7 @@ def test_the_neighbour_gate_is_its_formula() -> None:
     gate = build(NeighbourGate, hidden=7)
     nn.init.normal_(gate.bias.weight)
     z, z_g, label, pair, owner = inputs()
-    hidden = gate.read(z, z_g, label, pair, owner)
+    hidden = gate.hidden(own_weights(gate), z, z_g, label, pair, owner)
     expected = []
     for unit in range(UNITS):
         ends, g = pair[:, unit].tolist(), int(owner[unit])

@@ -16,7 +16,7 @@ from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.explainer import RCExplainer, load
 from rcexplainer.fit import train
 from rcexplainer.fit.network import HIDDEN, mean_mask, mean_share
-from rcexplainer.fit.objective import make_objective
+from rcexplainer.fit.objective import Restarts, make_objective
 from rcexplainer.fit.step import TrainingSet
 from rcexplainer.fit.train import safer
 from rcexplainer.gnn import TrainConfig, gnn_config, train_gnn
@@ -197,7 +197,7 @@ def test_killed_in_the_middle_it_goes_on_from_its_checkpoint(case, tmp_path: Pat
     monkeypatch.setattr("rcexplainer.saving.checkpoint.FitFile.__init__.__defaults__", (0.0,))  # write every epoch
     calls, plain = 0, TrainingSet.loss
 
-    def killed(*args: Any) -> float:
+    def killed(*args: Any) -> torch.Tensor:
         nonlocal calls
         calls += 1
         if calls == 5:  # before the first epoch it is asked once
@@ -254,8 +254,8 @@ def test_on_a_named_device_a_copy_of_the_model_is_used_and_graphs_are_moved(case
 
 def test_no_more_than_the_limit_is_learnt_from_and_it_is_said(case, caplog) -> None:
     class Counting(RCExplainer):
-        def objective(self, config: RCConfig, press: float):
-            plain = super().objective(config, press)
+        def objective(self, config: RCConfig, restarts: Restarts):
+            plain = super().objective(config, restarts)
 
             def counted(step):
                 sizes.append(len(step.clean))
