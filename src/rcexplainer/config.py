@@ -189,10 +189,9 @@ _NODES: dict[str, dict[str, Any]] = {
         "weight_stable": 0.0,
         "noise": 0.0,
         "lr": 0.002,  # faster, the gates saturate with every edge kept before the size counts
-        "batch_size": 64,
-        "epochs": 100,
+        "epochs": 40,
         "restarts": 8,  # some restarts converge to the wrong edges, or keep all of them; the validation loss tells
-        "patience": 30,
+        "patience": 15,
     },
     "paper": {"weight_same": 0.85, "weight_sparse": 2 * 0.006},
     "released": {"weight_same": 12 / 15, "weight_sparse": 2 * 0.09 / 15, "weight_discrete": 10 / 15},

@@ -8,7 +8,7 @@ state of a training can be saved as tensors and restored, so that a killed run c
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Generic, TypeVar
 
@@ -63,7 +63,7 @@ class Schedule:
         patience: Epochs without a better validation loss after which training stops.
         decay: progress → factor of the learning rate.
         keep_last: Whether to keep the weights of the last epoch instead of the best one.
-        passes: How often an epoch goes over all instances.
+        steps: Steps of an epoch, each on other instances until all have had their turn; None: one pass over all.
     """
 
     epochs: int
@@ -72,7 +72,7 @@ class Schedule:
     patience: int
     decay: Callable[[float], float] = cosine
     keep_last: bool = False
-    passes: int = 1
+    steps: int | None = None
 
 
 class Training(Generic[Net]):
@@ -138,11 +138,12 @@ class Training(Generic[Net]):
         """Train on all instances, in random order, validate, and read all numbers at once."""
         self.net.train()
         number, sums = max(len(own) for own in self.histories), dict[str, Tensor]()
-        batches = [some for _ in range(self.schedule.passes) for some in self._batches()]
+        batches = self._batches()
+        visits = sum(len(some) for some in batches)
         for place, some in enumerate(batches):
             progress = (number + place / len(batches)) / self.schedule.epochs
             for name, value in self._step(some, progress).items():
-                part = value * (len(some) / (len(self.train_ids) * self.schedule.passes))
+                part = value * (len(some) / visits)
                 sums[name] = sums[name] + part if name in sums else part
         self.net.eval()
         numbers = [*sums.values(), torch.as_tensor(self.validate(), device=self.train_ids.device)]
@@ -157,13 +158,16 @@ class Training(Generic[Net]):
         if any(improved):
             self._keep(improved)
 
-    def _batches(self) -> Sequence[Tensor]:
-        """The mini-batches of one pass; in a single batch the order has no meaning, and stays."""
-        ids = self.train_ids
-        if len(ids) <= self.schedule.batch_size:
-            return [ids]
-        order = torch.randperm(len(ids), generator=self.generator, device=self.generator.device)
-        return torch.split(ids[order.to(ids.device)], self.schedule.batch_size)
+    def _batches(self) -> list[Tensor]:
+        """The mini-batches of an epoch, in random order; in a single batch the order has no meaning, and stays."""
+        ids, size, steps = self.train_ids, self.schedule.batch_size, self.schedule.steps
+        if len(ids) <= size:
+            return [ids] * (steps or 1)
+        batches: list[Tensor] = []
+        while not batches or len(batches) < (steps or 0):
+            order = torch.randperm(len(ids), generator=self.generator, device=self.generator.device)
+            batches += torch.split(ids[order.to(ids.device)], size)
+        return batches[:steps]
 
     def _keep(self, improved: list[bool]) -> None:
         """Keep the present weights of these members as their best."""

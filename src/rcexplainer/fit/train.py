@@ -35,9 +35,9 @@ ENSEMBLE = 6  # restarts that are averaged, at most
 WIDEN = 2.0  # every second pair of restarts may keep this many times as many edges
 PRESS = 5.0  # pressed restarts begin with this many times β, which falls to β
 STACK = defaultdict(lambda: 8, cpu=4)  # restarts that are trained side by side, by type of device
-SMALL_BATCH = 128  # instances in a step on a CPU
+SMALL_BATCH, LEAST_BATCH = 128, 32  # instances in a step on a CPU, shared by all restarts, and at least for each
 STEP_EDGES = 1 << 22  # edges in a step on other devices, where many instances are run at once
-LEAST_STEPS = 8  # steps in an epoch
+LEAST_STEPS, MOST_STEPS = 8, 24  # steps in an epoch; the most are shared by all restarts
 MakeObjective = Callable[[RCConfig, Restarts], Objective]
 
 
@@ -149,7 +149,7 @@ def new_training(
         return objective(training.step(stack, ids, share, generator, training.reading))
 
     everything = training.pieces[0] if len(training.pieces) == 1 else data.instances.everything
-    schedule = make_schedule(config, training, len(seeds), keep_last)
+    schedule = make_schedule(config, training, keep_last)
     held_out = partial(validation.loss, stack, objective)
     return Training(stack, loss, held_out, everything, generator, schedule, len(seeds))
 
@@ -160,39 +160,41 @@ def standardised_on(number: int) -> Tensor:
     return order[:STANDARDISED_ON].sort().values
 
 
-def make_schedule(config: RCConfig, training: TrainingSet, members: int, keep_last: bool) -> Schedule:
+def make_schedule(config: RCConfig, training: TrainingSet, keep_last: bool) -> Schedule:
     """How long and how fast to train.
 
-    With a batch size chosen by device, the learning rate grows with the fourth root of the batch size, and an epoch
-    has at least `LEAST_STEPS` steps: with all instances in one batch it goes over them several times.
+    A batch size that is given makes an epoch one pass over all instances. Otherwise it is chosen by device; with it
+    the learning rate grows, by its fourth root, and an epoch has a bounded number of steps: a large set is passed in
+    part, a set that fits into one batch several times.
 
     Args:
         config: The settings.
         training: The instances.
-        members: Networks that are trained side by side.
         keep_last: Keep the weights of the last epoch rather than of the best.
     """
-    size, lr, passes = config.batch_size, config.lr, 1
-    if size is None:
-        size = device_batch_size(training, members)
-        lr *= (size / SMALL_BATCH) ** 0.25
-        passes = ceil(LEAST_STEPS / ceil(len(training.data) / size))
     decay = constant if config.patience is None else cosine
-    return Schedule(config.epochs, lr, size, config.patience or config.epochs, decay, keep_last, passes)
+    size, lr, steps = config.batch_size, config.lr, None
+    if size is None:
+        small = max(LEAST_BATCH, SMALL_BATCH // config.restarts)
+        size = device_batch_size(training, small, config.restarts)
+        lr *= (size / small) ** 0.25
+        steps = min(max(ceil(len(training.data) / size), LEAST_STEPS), max(MOST_STEPS // config.restarts, LEAST_STEPS))
+    return Schedule(config.epochs, lr, size, config.patience or config.epochs, decay, keep_last, steps)
 
 
-def device_batch_size(training: TrainingSet, members: int) -> int:
+def device_batch_size(training: TrainingSet, small: int, members: int) -> int:
     """Instances in a step: few on a CPU, where visits cost; on a GPU, where steps cost, as many as fit.
 
     Args:
         training: The instances.
+        small: The batch size on a CPU.
         members: Networks that are trained side by side, each on a copy of the batch.
     """
     if training.data.label.device.type == "cpu":
-        return SMALL_BATCH
+        return small
     instances = training.data.instances
     edges = instances.units.of_edge.numel() / max(1, len(instances))  # of an instance, on average
-    return min(len(instances), max(SMALL_BATCH, int(STEP_EDGES / (edges * members))))
+    return min(len(instances), max(small, int(STEP_EDGES / (edges * members))))
 
 
 def train_stack(
