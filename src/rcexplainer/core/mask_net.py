@@ -169,7 +169,7 @@ def _answers(weights: Weights, hidden: Tensor, label: Tensor, owner: Tensor) -> 
         every = torch.baddbmm(bias.transpose(1, 2), apart, out.transpose(1, 2))
         return every.gather(2, label.index_select(0, owner).expand(len(out), -1)[..., None]).squeeze(2)
     own = _rows(out, label).index_select(0, owner).view(len(hidden), *out[:, 0].shape).transpose(0, 1)
-    return torch.linalg.vecdot(apart, own) + bias.squeeze(2).index_select(1, label).index_select(1, owner)
+    return cast(Tensor, torch.linalg.vecdot(apart, own)) + bias.squeeze(2).index_select(1, label).index_select(1, owner)
 
 
 class NeighbourGate(FactorisedGate):

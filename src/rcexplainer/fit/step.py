@@ -90,6 +90,11 @@ class TrainingSet:
         """All instances, cut into pieces for one run of the model each; their batches are kept."""
         return self.data.instances.chunks(self.data.instances.everything)
 
+    @property
+    def copied_edges(self) -> float:
+        """Edges of the two copies of an instance that a step runs, on average."""
+        return 2 * max(1, self.data.instances.units.of_edge.numel()) / len(self.data)
+
     @cached_property
     def features(self) -> Tensor:
         """The distinct feature rows of all nodes."""

@@ -19,8 +19,8 @@ from rcexplainer.saving.checkpoint import FitFile
 SEARCH_PAIRS = 1 << 20  # all single deletions of a graph are run at once: the square of its units is what that costs
 DEPTH = 0.3  # how far the search deletes, as a share of the units
 STEPS = 32  # and how many units at most
-CANDIDATES = 64  # units among which it chooses: those with the largest effect when deleted alone
-SEARCHED, SEARCHED_LEAST = 1.0, 256  # share of the instances that is searched, and at least how many
+CANDIDATES = 8  # units among which it chooses: those with the largest effect when deleted alone
+SEARCHED, SEARCHED_LEAST = 0.25, 256  # share of the instances that is searched, and at least how many
 TOLERANCE = 0.01  # outside the region, units this close in probability are ordered by their effect alone
 
 

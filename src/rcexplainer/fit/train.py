@@ -34,9 +34,8 @@ STANDARDISED_ON = 512  # instances on which the inputs of the network are standa
 ENSEMBLE = 6  # restarts that are averaged, at most
 WIDEN = 2.0  # every second pair of restarts may keep this many times as many edges
 PRESS = 5.0  # pressed restarts begin with this many times β, which falls to β
-STACK = defaultdict(lambda: 8, cpu=4)  # restarts that are trained side by side, by type of device
 SMALL_BATCH, LEAST_BATCH = 128, 32  # instances in a step on a CPU, shared by all restarts, and at least for each
-STEP_EDGES = 1 << 22  # edges in a step on other devices, where many instances are run at once
+STEP_EDGES = defaultdict(lambda: 1 << 22, cpu=1 << 18)  # edges in the masked copies of a step, by type of device
 LEAST_STEPS, MOST_STEPS = 8, 24  # steps in an epoch; the most are shared by all restarts
 MakeObjective = Callable[[RCConfig, Restarts], Objective]
 
@@ -188,13 +187,18 @@ def device_batch_size(training: TrainingSet, small: int, members: int) -> int:
     Args:
         training: The instances.
         small: The batch size on a CPU.
-        members: Networks that are trained side by side, each on a copy of the batch.
+        members: Networks that are trained side by side, each on copies of the batch.
     """
-    if training.data.label.device.type == "cpu":
+    device = training.data.label.device.type
+    if device == "cpu":
         return small
-    instances = training.data.instances
-    edges = instances.units.of_edge.numel() / max(1, len(instances))  # of an instance, on average
-    return min(len(instances), max(small, int(STEP_EDGES / (edges * members))))
+    return min(len(training.data), max(small, int(STEP_EDGES[device] / (members * training.copied_edges))))
+
+
+def stack_size(training: TrainingSet, batch_size: int) -> int:
+    """How many restarts are trained side by side: as many as fit, as all their copies of a batch are in memory."""
+    edges = min(batch_size, len(training.data)) * training.copied_edges
+    return max(1, int(STEP_EDGES[training.data.label.device.type] / edges))
 
 
 def train_stack(
@@ -291,12 +295,14 @@ def train_ensemble(
     """
     config, device = training.config, training.data.label.device
     restarts = restart_settings(config, float(training.data.instances.units.counts.double().mean()))
+    last = config.patience is None
+    schedule = make_schedule(config, training, keep_last=last)
+    size = stack_size(training, schedule.batch_size)
     trained: list[TrainedNetwork] = []
-    for start in range(0, len(restarts), STACK[device.type]):
-        some = restarts.some(start, start + STACK[device.type])
+    for start in range(0, len(restarts), size):
+        some = restarts.some(start, start + size)
         seeds = [seed + start + number for number in range(len(some))]
         generator = torch.Generator(device).manual_seed(seeds[0])
-        last = config.patience is None
         run = new_training(training, validation, objective(config, some), generator, seeds, keep_last=last)
         title = name if not start else f"{name}, start {start + 1}"
         trained += train_stack(run, validation, some, file, title, progress)
