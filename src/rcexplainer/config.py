@@ -56,7 +56,7 @@ class RCConfig:
     epochs: int = 60  # the paper: 600
     lr: float = 0.008  # the paper: 0.001
     batch_size: int | None = None  # instances per step; None: by device; the paper does not say, its code about 200
-    patience: int | None = 20  # epochs without a better validation loss; None: constant lr, last weights (the paper)
+    patience: int | None = 30  # epochs without a better validation loss; None: constant lr, last weights (the paper)
     restarts: int = 1  # trainings whose best are averaged to an ensemble; the paper: 1
     on_collapse: Literal["rescue", "report"] = "rescue"  # masks all 0 or 1: train with safer settings, or only warn
 

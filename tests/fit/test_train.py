@@ -293,7 +293,7 @@ def test_restarts_in_one_stack_or_in_several_are_the_same_restarts(case, monkeyp
 
 
 @pytest.mark.parametrize(("number", "restarts", "expected"), [
-    (1000, 1, (128, 8)), (9000, 1, (128, 24)), (300, 1, (128, 8)), (1000, 8, (32, 8)), (20, 8, (32, 8)),
+    (1000, 1, (128, 16)), (9000, 1, (128, 24)), (300, 1, (128, 6)), (1000, 8, (32, 8)), (20, 8, (32, 2)),
 ])  # fmt: skip
 def test_steps_of_an_epoch_are_bounded_on_a_cpu(number: int, restarts: int, expected: tuple[int, int]) -> None:
     data = SimpleNamespace(label=torch.zeros(number), __len__=lambda: number)

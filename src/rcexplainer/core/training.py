@@ -105,7 +105,7 @@ class Training(Generic[Net]):
     ) -> None:
         self.net, self.loss, self.validate = net, loss, validate
         self.train_ids, self.generator, self.schedule = train_ids, generator, schedule
-        self.optimizer = torch.optim.Adam(net.parameters(), lr=schedule.lr)
+        self.optimizer = torch.optim.Adam(net.parameters(), lr=schedule.lr, fused=True)
         self.best = {name: value.detach().clone() for name, value in net.named_parameters()}
         self.histories: list[list[Epoch]] = [[] for _ in range(members)]
 

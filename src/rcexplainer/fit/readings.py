@@ -1,6 +1,6 @@
 """What the mask network reads of the training instances: the frozen GNN says it once, and steps gather rows of it.
 
-CleanReadings   layers and embeddings of the instances themselves
+CleanReadings   node inputs and embeddings of the instances themselves
 NoisyReadings   the same of a pool of noisy copies, with their units; a step draws one copy of each instance
 
 Both are kept in memory up to `CACHE_BYTES`; beyond, the GNN runs again in every step, and noise is drawn anew.
@@ -19,9 +19,8 @@ from rcexplainer.core.stability import same_units
 from rcexplainer.core.units import Units, find_units
 from rcexplainer.gnn.instances import Instances, node_inputs
 from rcexplainer.gnn.noise import NoisyBatch
-from rcexplainer.gnn.split import Pass
 
-CACHE_BYTES = 1 << 29  # of the layers kept for training; as many again may be kept for validation
+CACHE_BYTES = 1 << 29  # that are kept of the instances themselves, and again of their noisy copies
 POOL = 8  # noisy copies of each instance
 SMALLEST_POOL = 4  # fewer would be learnt by heart
 
@@ -89,7 +88,7 @@ class CleanReadings:
     Args:
         instances: The instances.
         inputs: Which embeddings the network reads, see `node_inputs`.
-        limit: Bytes of layers to keep.
+        limit: Bytes of node inputs to keep.
     """
 
     def __init__(self, instances: Instances, inputs: str, limit: int = CACHE_BYTES) -> None:
@@ -98,22 +97,23 @@ class CleanReadings:
 
     @torch.no_grad()
     def _run_all(self, limit: int) -> tuple[Rows, Tensor] | None:
-        """The layers of all nodes, and all embeddings; None if that would be too much."""
-        layers: list[tuple[Tensor, ...]] = []
-        embeddings: list[Tensor] = []
+        """The inputs of all nodes, and all embeddings; None if that would be too much."""
+        parts: list[Reading] = []
         counts: list[Tensor] = []
         taken = 0
         for ids in self.instances.chunks(self.instances.everything):
             batch = self.instances.store[ids]
-            done = self.instances.split.run(batch)
-            taken += sum(layer.nbytes for layer in done.layers)
+            parts.append(self._run(batch))
+            counts.append(batch.ptr.diff())
+            taken += parts[-1].nodes.nbytes
             if taken > limit:
                 return None
-            layers.append(done.layers)
-            embeddings.append(done.embedding)
-            counts.append(batch.ptr.diff())
-        columns = tuple(torch.cat(parts) for parts in zip(*layers, strict=True))
-        return Rows(pointer(torch.cat(counts)), columns), torch.cat(embeddings)
+        nodes = Rows(pointer(torch.cat(counts)), (torch.cat([part.nodes for part in parts]),))
+        return nodes, torch.cat([part.embedding for part in parts])
+
+    def _run(self, batch: Data) -> Reading:
+        done = self.instances.split.run(batch)
+        return Reading(node_inputs(done, batch, self.inputs), done.embedding)
 
     @torch.no_grad()
     def __call__(self, ids: Tensor, batch: Data) -> Reading:
@@ -124,12 +124,10 @@ class CleanReadings:
             batch: Their batch.
         """
         if self._kept is None:
-            done = self.instances.split.run(batch)
-        else:
-            rows, embeddings = self._kept
-            embedding = embeddings.index_select(0, ids)
-            done = Pass(embedding, embedding, rows(ids)[0])
-        return Reading(node_inputs(done, batch, self.inputs), done.embedding)
+            return self._run(batch)
+        rows, embeddings = self._kept
+        (nodes,), _ = rows(ids)
+        return Reading(nodes, embeddings.index_select(0, ids))
 
 
 class NoisyReadings:
@@ -141,7 +139,7 @@ class NoisyReadings:
         noisy: Makes noisy copies of batches.
         copies: Copies of each instance in the pool.
         generator: Draws the copies.
-        limit: Bytes of layers to keep; the pool is smaller where they do not suffice, down to `SMALLEST_POOL`.
+        limit: Bytes to keep; the pool is smaller where they do not suffice, down to `SMALLEST_POOL`.
     """
 
     def __init__(
@@ -164,34 +162,31 @@ class NoisyReadings:
         for number in range(copies):
             made = [self._copy(ids, generator) for ids in self.instances.chunks(self.instances.everything)]
             size = sum(one.nbytes for one in made)
-            if size * min(copies, SMALLEST_POOL) > limit or size * (number + 1) > limit:
+            if size * max(number + 1, min(copies, SMALLEST_POOL)) > limit:
                 break
             parts.append(made)
-        if len(parts) < min(copies, SMALLEST_POOL):
+        if not parts:
             return
         self.copies, flat = len(parts), [one for made in parts for one in made]
-        self._nodes = Rows(pointer(torch.cat([one.node_counts for one in flat])), _joined(one.nodes for one in flat))
+        self._nodes = Rows(pointer(torch.cat([one.node_counts for one in flat])), _joined((one.nodes,) for one in flat))
         self._units = Rows(pointer(torch.cat([one.unit_counts for one in flat])), _joined(one.units for one in flat))
         self._embedding = torch.cat([one.embedding for one in flat])
-        self._names = flat[0].names
 
     def _copy(self, ids: Tensor, generator: torch.Generator) -> "_CopyBatch":
         batch, units = self.instances[ids]
-        other = self.noisy(batch, units, generator)
-        own = copied_units(other, batch, len(ids))
-        done = self.instances.split.run(other)
-        names = tuple(name for name in ("x", "hop_code") if isinstance(other.get(name), Tensor))
-        start = batch.ptr[own.owner]
-        unit = same_units(units.pair, own.pair, int(batch.num_nodes or 0))
-        unit = torch.where(unit >= 0, unit - units.ptr[own.owner], -1)
-        return _CopyBatch(
-            (*done.layers, *(other[name] for name in names)),
-            batch.ptr.diff(),
-            (own.pair[0] - start, own.pair[1] - start, unit),
-            own.counts,
-            done.embedding,
-            names,
-        )
+        read = self._draw(batch, units, generator)
+        start = batch.ptr[read.owner]
+        unit = torch.where(read.unit >= 0, read.unit - units.ptr[read.owner], -1)
+        counts = torch.bincount(read.owner, minlength=len(ids))
+        ends = (read.pair[0] - start, read.pair[1] - start, unit)
+        return _CopyBatch(read.nodes, batch.ptr.diff(), ends, counts, read.embedding)
+
+    def _draw(self, batch: Data, units: Units, generator: torch.Generator) -> NoisyReading:
+        """New noisy copies of a batch."""
+        other, nodes, number = self.noisy(batch, units, generator), int(batch.num_nodes or 0), len(units.ptr) - 1
+        own = find_units(other.edge_index, nodes, batch.batch, number, other.get("edge_fixed"))
+        done, unit = self.instances.split.run(other), same_units(units.pair, own.pair, nodes)
+        return NoisyReading(node_inputs(done, other, self.inputs), done.embedding, own.pair, own.owner, unit)
 
     @torch.no_grad()
     def __call__(self, ids: Tensor, batch: Data, units: Units, generator: torch.Generator) -> NoisyReading:
@@ -204,48 +199,35 @@ class NoisyReadings:
             generator: Chooses among the copies, or draws them.
         """
         if not self.copies:
-            other = self.noisy(batch, units, generator)
-            own = copied_units(other, batch, len(ids))
-            done = self.instances.split.run(other)
-            unit = same_units(units.pair, own.pair, int(batch.num_nodes or 0))
-            return NoisyReading(node_inputs(done, other, self.inputs), done.embedding, own.pair, own.owner, unit)
+            return self._draw(batch, units, generator)
         places = ids
         if self.copies > 1:
             pick = uniform(len(ids), generator, self._embedding).mul_(self.copies).long().clamp_max_(self.copies - 1)
             places = pick * len(self.instances) + ids
-        columns, _ = self._nodes(places)
-        layers = len(columns) - len(self._names)
-        embedding = self._embedding.index_select(0, places)
-        read = Data(**dict(zip(self._names, columns[layers:], strict=True)))
-        nodes = node_inputs(Pass(embedding, embedding, columns[:layers]), read, self.inputs)
+        (nodes,), _ = self._nodes(places)
         (i, j, unit), owner = self._units(places)
         start = batch.ptr.index_select(0, owner)
         unit = torch.where(unit >= 0, unit + units.ptr.index_select(0, owner), -1)
-        return NoisyReading(nodes, embedding, torch.stack([i + start, j + start]), owner, unit)
+        pair = torch.stack([i + start, j + start])
+        return NoisyReading(nodes, self._embedding.index_select(0, places), pair, owner, unit)
 
 
 @dataclass(frozen=True, eq=False)
 class _CopyBatch:
     """Noisy copies of some instances, with node numbers and units counted within each instance."""
 
-    nodes: tuple[Tensor, ...]
+    nodes: Tensor
     node_counts: Tensor
     units: tuple[Tensor, ...]
     unit_counts: Tensor
     embedding: Tensor
-    names: tuple[str, ...]
 
     @property
     def nbytes(self) -> int:
         """The memory it takes."""
-        return sum(value.nbytes for value in (*self.nodes, *self.units))
+        return sum(value.nbytes for value in (self.nodes, *self.units))
 
 
 def _joined(parts: Iterator[tuple[Tensor, ...]]) -> tuple[Tensor, ...]:
     """The tensors of all parts, one after the other."""
     return tuple(torch.cat(column) for column in zip(*parts, strict=True))
-
-
-def copied_units(copy: Data, batch: Data, number: int) -> Units:
-    """The units of noisy copies of a batch of `number` instances."""
-    return find_units(copy.edge_index, int(copy.num_nodes or 0), batch.batch, number, copy.get("edge_fixed"))

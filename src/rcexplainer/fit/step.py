@@ -41,6 +41,7 @@ class MiniBatch:
     ids: Tensor  # [b]
     batch: Data
     units: Units
+    rows: Tensor  # [units] of the batch, their positions among the units of all instances
 
 
 Read = Callable[[MiniBatch, torch.Generator], Reading]  # what the network reads of a mini-batch
@@ -58,6 +59,7 @@ class TrainingSet:
     conditioned: bool = False  # whether the network has an output row for each pair of predicted and target class
     _pools: dict[tuple[int, int], NoisyReadings] = field(default_factory=dict, repr=False)
     _batches: dict[tuple[int, int], MiniBatch] = field(default_factory=dict, repr=False)
+    _readings: dict[int, Reading] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, data: InstanceSet, lessons: Lessons, regions: Regions, config: RCConfig) -> "TrainingSet":
@@ -86,9 +88,15 @@ class TrainingSet:
         return num_class_pairs(self.data.instances.split.num_classes, self.conditioned)
 
     @cached_property
+    def everything(self) -> Tensor:
+        """[n] all instances; as one batch they are made once."""
+        return self.data.instances.everything
+
+    @cached_property
     def pieces(self) -> list[Tensor]:
-        """All instances, cut into pieces for one run of the model each; their batches are kept."""
-        return self.data.instances.chunks(self.data.instances.everything)
+        """All instances, cut into pieces for one run of the model each; these batches are made once, too."""
+        pieces = self.data.instances.chunks(self.everything)
+        return [self.everything] if len(pieces) == 1 else pieces
 
     @property
     def copied_edges(self) -> float:
@@ -120,9 +128,13 @@ class TrainingSet:
             self._pools[key] = NoisyReadings(self.data.instances, self.config.inputs, make, copies, generator)
         return self._pools[key]
 
-    def unchanged(self, some: MiniBatch, generator: torch.Generator) -> Reading:
-        """The network reads the graphs themselves."""
-        return self.clean_readings(some.ids, some.batch)
+    def unchanged(self, some: MiniBatch, generator: torch.Generator | None = None) -> Reading:
+        """The network reads the graphs themselves; of batches that are made once it does so once."""
+        if not self._lasting(some.ids):
+            return self.clean_readings(some.ids, some.batch)
+        if id(some.ids) not in self._readings:
+            self._readings[id(some.ids)] = self.clean_readings(some.ids, some.batch)
+        return self._readings[id(some.ids)]
 
     def noised(self, some: MiniBatch, generator: torch.Generator, copies: int = POOL) -> NoisyReading:
         """The network reads noisy copies, one of so many of each graph."""
@@ -135,20 +147,25 @@ class TrainingSet:
         return self.noised if self.config.noise and not self.config.weight_stable else self.unchanged
 
     def mini_batch(self, ids: Tensor, copies: int = 1) -> MiniBatch:
-        """These instances, so many times one after the other; those of `pieces` are made once.
+        """These instances, so many times one after the other.
 
         Args:
             ids: [b].
             copies: How many times.
         """
         key = id(ids), copies
-        if key not in self._batches:
-            wide = ids if copies == 1 else ids.repeat(copies)
-            made = MiniBatch(wide, *self.data.instances[wide])
-            if not any(ids is piece for piece in self.pieces):
-                return made
+        if key in self._batches:
+            return self._batches[key]
+        wide = ids if copies == 1 else ids.repeat(copies)
+        rows, _ = gather_ranges(self.data.instances.units.ptr[wide], self.data.instances.units.ptr[wide + 1])
+        made = MiniBatch(wide, *self.data.instances[wide], rows)
+        if self._lasting(ids):
             self._batches[key] = made
-        return self._batches[key]
+        return made
+
+    def _lasting(self, ids: Tensor) -> bool:
+        """Whether these very instances come again."""
+        return ids is self.everything or any(ids is piece for piece in self.pieces)
 
     @cached_property
     def clean(self) -> Tensor:
@@ -220,7 +237,6 @@ class TrainingSet:
 
             return runs(removed, reached)
 
-        rows, _ = gather_ranges(data.instances.units.ptr[ids], data.instances.units.ptr[ids + 1])
         taught = self.lessons.taught
         return Step(
             logits=logits,
@@ -232,7 +248,7 @@ class TrainingSet:
             outcome=outcome,
             copied=copied,
             order=self.lessons.order[ids].repeat(members, 1),
-            effect=self.lessons.effect[rows].repeat(members),
+            effect=self.lessons.effect[some.rows].repeat(members),
             progress=progress,
             generator=generator,
             taught=None if taught is None else taught[ids].repeat(members),
@@ -255,7 +271,7 @@ class TrainingSet:
         parts: list[Tensor] = []
         for ids in self.pieces:
             some = self.mini_batch(ids)
-            read, units = self.clean_readings(ids, some.batch), some.units
+            read, units = self.unchanged(some), some.units
             found = logits_of(net, read.nodes, read.embedding, self.row[ids], units.pair, units.owner, self.config)
             parts.append(connected_units(found, some.batch, units, self.config))
         return torch.cat(parts), owners(self.data.instances.units.ptr)

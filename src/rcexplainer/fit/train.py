@@ -36,6 +36,7 @@ WIDEN = 2.0  # every second pair of restarts may keep this many times as many ed
 PRESS = 5.0  # pressed restarts begin with this many times β, which falls to β
 SMALL_BATCH, LEAST_BATCH = 128, 32  # instances in a step on a CPU, shared by all restarts, and at least for each
 STEP_EDGES = defaultdict(lambda: 1 << 22, cpu=1 << 18)  # edges in the masked copies of a step, by type of device
+PASSES = 2  # over a small set in an epoch
 LEAST_STEPS, MOST_STEPS = 8, 24  # steps in an epoch; the most are shared by all restarts
 MakeObjective = Callable[[RCConfig, Restarts], Objective]
 
@@ -137,7 +138,7 @@ def new_training(
     """
     config, data = training.config, training.data
     some = training.mini_batch(standardised_on(len(data)).to(data.label.device))
-    nodes = training.unchanged(some, generator).nodes
+    nodes = training.unchanged(some).nodes
     nets: list[EdgeMaskNet] = []
     for seed in seeds:
         with seeded(seed):
@@ -147,10 +148,9 @@ def new_training(
     def loss(ids: Tensor, share: float) -> Terms:
         return objective(training.step(stack, ids, share, generator, training.reading))
 
-    everything = training.pieces[0] if len(training.pieces) == 1 else data.instances.everything
     schedule = make_schedule(config, training, keep_last)
     held_out = partial(validation.loss, stack, objective)
-    return Training(stack, loss, held_out, everything, generator, schedule, len(seeds))
+    return Training(stack, loss, held_out, training.everything, generator, schedule, len(seeds))
 
 
 def standardised_on(number: int) -> Tensor:
@@ -163,8 +163,8 @@ def make_schedule(config: RCConfig, training: TrainingSet, keep_last: bool) -> S
     """How long and how fast to train.
 
     A batch size that is given makes an epoch one pass over all instances. Otherwise it is chosen by device; with it
-    the learning rate grows, by its fourth root, and an epoch has a bounded number of steps: a large set is passed in
-    part, a set that fits into one batch several times.
+    the learning rate grows, by its fourth root, and an epoch has a bounded number of steps: at most those of two passes
+    over a small set, or of a part of a large one, and at least a few where batches are large.
 
     Args:
         config: The settings.
@@ -177,7 +177,8 @@ def make_schedule(config: RCConfig, training: TrainingSet, keep_last: bool) -> S
         small = max(LEAST_BATCH, SMALL_BATCH // config.restarts)
         size = device_batch_size(training, small, config.restarts)
         lr *= (size / small) ** 0.25
-        steps = min(max(ceil(len(training.data) / size), LEAST_STEPS), max(MOST_STEPS // config.restarts, LEAST_STEPS))
+        steps = min(PASSES * ceil(len(training.data) / size), max(MOST_STEPS // config.restarts, LEAST_STEPS))
+        steps = max(steps, LEAST_STEPS) if size > small else steps
     return Schedule(config.epochs, lr, size, config.patience or config.epochs, decay, keep_last, steps)
 
 
