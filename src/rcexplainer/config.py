@@ -53,10 +53,10 @@ class RCConfig:
     teacher_limit: int = 4000  # training instances, and validation instances, at most; the paper: all
 
     # Training
-    epochs: int = 140  # the paper: 600
+    epochs: int = 60  # the paper: 600
     lr: float = 0.008  # the paper: 0.001
-    batch_size: int = 128  # instances per step; the paper does not say, its code about 200
-    patience: int | None = 50  # epochs without a better validation loss; None: constant lr, last weights (the paper)
+    batch_size: int | None = None  # instances per step; None: by device; the paper does not say, its code about 200
+    patience: int | None = 30  # epochs without a better validation loss; None: constant lr, last weights (the paper)
     restarts: int = 1  # trainings whose best are averaged to an ensemble; the paper: 1
     on_collapse: Literal["rescue", "report"] = "rescue"  # masks all 0 or 1: train with safer settings, or only warn
 
@@ -152,6 +152,7 @@ _PAPER = RCConfig(
     noise=0.0,
     epochs=600,
     lr=0.001,
+    batch_size=128,
     patience=None,
     on_collapse="report",
 )
@@ -188,10 +189,9 @@ _NODES: dict[str, dict[str, Any]] = {
         "weight_stable": 0.0,
         "noise": 0.0,
         "lr": 0.002,  # faster, the gates saturate with every edge kept before the size counts
-        "batch_size": 64,
-        "epochs": 100,
+        "epochs": 40,
         "restarts": 8,  # some restarts converge to the wrong edges, or keep all of them; the validation loss tells
-        "patience": 30,
+        "patience": 15,
     },
     "paper": {"weight_same": 0.85, "weight_sparse": 2 * 0.006},
     "released": {"weight_same": 12 / 15, "weight_sparse": 2 * 0.09 / 15, "weight_discrete": 10 / 15},

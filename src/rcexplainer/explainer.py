@@ -22,7 +22,7 @@ from rcexplainer.core.sampling import warn_if_smooth
 from rcexplainer.core.training import Epoch
 from rcexplainer.errors import CheckpointError
 from rcexplainer.fit.network import MaskScores, num_class_pairs, restored_net
-from rcexplainer.fit.objective import make_objective
+from rcexplainer.fit.objective import Restarts, make_objective
 from rcexplainer.fit.preparation import prepare
 from rcexplainer.fit.step import with_lessons
 from rcexplainer.fit.train import class_margins, find_boundaries, find_regions, safer, train_ensemble
@@ -131,8 +131,7 @@ class RCExplainer(Method):
                 held_out = with_lessons(validation, regions, config, file, "validation search", progress)
                 name = "mask network" if not number else f"mask network, attempt {number + 1}"
                 trained = train_ensemble(
-                    learning, held_out, self.objective, generator=generator, seed=seed, file=file, name=name,
-                    progress=progress,
+                    learning, held_out, self.objective, seed=seed, file=file, name=name, progress=progress,
                 )  # fmt: skip
                 if trained.collapse is None:
                     break
@@ -158,9 +157,9 @@ class RCExplainer(Method):
         """Everything that tells one explainer from another before it is fitted."""
         return {**asdict(self.config), "target_class": self.target_class}
 
-    def objective(self, config: RCConfig, press: float) -> Objective:
-        """What the mask network minimises; `press` is the factor of β at the start of a restart."""
-        return make_objective(config, press)
+    def objective(self, config: RCConfig, restarts: Restarts) -> Objective:
+        """What mask networks minimise that are trained side by side."""
+        return make_objective(config, restarts)
 
     def checked_target(self, target_class: Any) -> Any:
         """A class, None or "each"."""

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from rcexplainer.core import boundaries as boundaries_module
 from rcexplainer.core.boundaries import LinearBoundaries, at_samples, concat, enumerate_affine, on_segments
 from rcexplainer.core.sampling import is_affine, linearisation_error, sample_boundaries, smooth_head, warn_if_smooth
 from rcexplainer.errors import RCExplainerError
@@ -332,3 +333,28 @@ def test_the_way_to_a_far_boundary_ends_at_the_extent_of_the_data() -> None:
     x = torch.linspace(-1, 1, 9).double()[:, None]
     assert linearisation_error(kinked(50.0), x) < 1e-9
     assert linearisation_error(kinked(1.5), x) > 0.1
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 1024])
+def test_merging_in_pieces_is_merging_all_at_once(monkeypatch, at_once: int) -> None:
+    """Against the definition: of all pairs of rows, the later one goes if classes and planes agree."""
+    monkeypatch.setattr(boundaries_module, "ROWS_AT_ONCE", at_once)
+    random = torch.Generator().manual_seed(0)
+    kinds = torch.randn(5, 3, generator=random)[torch.randint(5, (40,), generator=random)]
+    classes = torch.tensor([[0, 1], [1, 0], [0, 2], [1, 2]])[torch.randint(4, (40,), generator=random)]
+    sign = torch.where(classes[:, 0] < classes[:, 1], 1.0, -1.0)
+    factor = sign * (0.5 + torch.rand(40, generator=random))
+    rows = LinearBoundaries(kinds[:, :2] * factor[:, None], kinds[:, 2] * factor, classes)
+    found = rows.merged()
+    plain = rows.oriented()
+    planes = torch.cat([plain.weight, plain.bias[:, None]], 1) / plain.weight.norm(dim=1, keepdim=True)
+    first = [
+        all(
+            not torch.allclose(planes[row], planes[other], atol=1e-3) or not torch.equal(*plain.classes[[row, other]])
+            for other in range(row)
+        )
+        for row in range(40)
+    ]
+    assert 5 < sum(first) < 40
+    assert torch.equal(found.weight, plain.weight[torch.tensor(first)])
+    assert torch.equal(found.classes, plain.classes[torch.tensor(first)])

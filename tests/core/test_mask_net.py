@@ -5,7 +5,18 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from rcexplainer.core.mask_net import ConcatGate, EdgeMaskNet, FactorisedGate, MeanGate, NeighbourGate, mean_of
+from rcexplainer.core.mask_net import (
+    ConcatGate,
+    EdgeMaskNet,
+    FactorisedGate,
+    GateStack,
+    MeanGate,
+    NeighbourGate,
+    mean_of,
+    member_of,
+    own_weights,
+    stack_of,
+)
 
 NODES, UNITS, D, WIDTH, CLASSES = 12, 30, 5, 4, 3
 GATES = [FactorisedGate, NeighbourGate, ConcatGate]
@@ -44,7 +55,7 @@ def test_the_neighbour_gate_is_its_formula() -> None:
     gate = build(NeighbourGate, hidden=7)
     nn.init.normal_(gate.bias.weight)
     z, z_g, label, pair, owner = inputs()
-    hidden = gate.read(z, z_g, label, pair, owner)
+    hidden = gate.hidden(own_weights(gate), z, z_g, label, pair, owner)
     expected = []
     for unit in range(UNITS):
         ends, g = pair[:, unit].tolist(), int(owner[unit])
@@ -225,3 +236,63 @@ def test_the_mean_of_one_network_is_that_network_and_of_several_leaves_them_as_t
     whole = mean_of(nets, first)
     assert isinstance(nets[0].gate, FactorisedGate)
     assert torch.equal(whole(*inputs()), nets[0](*inputs()))
+
+
+@pytest.mark.parametrize("gate_class", GATES)
+@pytest.mark.parametrize("classes", [CLASSES, 40])
+def test_gates_side_by_side_say_what_each_says_alone(gate_class: type[nn.Module], classes: int) -> None:
+    """Also with many classes, where the output weights of each instance are gathered."""
+    torch.manual_seed(0)
+    gates = [gate_class(D, WIDTH, classes, hidden=7) for _ in range(3)]
+    for gate in gates:
+        for parameter in gate.parameters():
+            nn.init.normal_(parameter)
+    stack, some = GateStack(gates), inputs()
+    alone = torch.stack([gate(*some) for gate in gates])
+    assert len(stack) == 3
+    torch.testing.assert_close(stack(*some), alone)
+    (stack(*some) * torch.tensor([[1.0], [2.0], [3.0]])).sum().backward()
+    for weight, gate in ((1.0, gates[0]), (3.0, gates[2])):
+        (weight * gate(*some)).sum().backward()
+    for name, stacked in zip(stack.names, stack.weights, strict=True):
+        for place in (0, 2):
+            own = dict(gates[place].named_parameters())[name].grad
+            torch.testing.assert_close(stacked.grad[place], torch.zeros_like(stacked[place]) if own is None else own)
+    member = stack.member(1)
+    assert all(torch.equal(value, gates[1].state_dict()[name]) for name, value in member.state_dict().items())
+
+
+def test_a_member_of_a_stack_is_the_network_it_was_made_of() -> None:
+    nets = [EdgeMaskNet(NeighbourGate(D, WIDTH, CLASSES, hidden=3), D, WIDTH) for _ in range(2)]
+    for net in nets:
+        net.standardise(3 + torch.randn(9, D), torch.randn(5, WIDTH))
+        net.load_state_dict({**net.state_dict(), **dict(nets[0].named_buffers())})
+    stack = stack_of(nets)
+    for place, net in enumerate(nets):
+        torch.testing.assert_close(member_of(stack, place)(*inputs()), net(*inputs()))
+        torch.testing.assert_close(stack(*inputs())[place], net(*inputs()))
+    with pytest.raises(TypeError, match="a stack of networks"):
+        member_of(nets[0], 0)
+    with pytest.raises(ValueError, match="one class and shape"):
+        GateStack([build(FactorisedGate), build(NeighbourGate)])
+
+
+def test_with_many_classes_nothing_is_made_for_each_of_them_and_each_unit() -> None:
+    """Of every pair of 30 classes: 900 output rows; all answers of 2,000 units would be 1.8 million numbers."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    largest = 0
+
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            nonlocal largest
+            out = func(*args, **(kwargs or {}))
+            for value in out if isinstance(out, tuple | list) else (out,):
+                largest = max(largest, value.numel() if isinstance(value, Tensor) else 0)
+            return out
+
+    gate, units = FactorisedGate(D, WIDTH, 900, hidden=8), 2000
+    z, pair, owner = torch.randn(50, D), torch.randint(50, (2, units)), torch.zeros(units, dtype=torch.long)
+    with Watch(), torch.no_grad():
+        gate(z, torch.randn(1, WIDTH), torch.tensor([899]), pair, owner)
+    assert largest <= units * 8

@@ -31,18 +31,18 @@ COPIED = NoisyCopy(HEARD, OWNER, torch.arange(5))
 
 def moved(mask: Tensor) -> Tensor:
     """A toy φ_gc: every boundary is at the sum of the masks of its instance, less 1."""
-    sums = torch.zeros(2).index_add(0, OWNER, mask) - 1
-    return sums[:, None].expand(2, 2).masked_fill(CLEAN.isinf(), math.inf)
+    sums = torch.zeros(len(mask), 2).index_add(1, OWNER, mask) - 1
+    return sums[..., None].expand(-1, 2, 2).masked_fill(CLEAN.isinf(), math.inf)
 
 
 def sure(mask: Tensor) -> Tensor:
     """A toy model: log P(c) of an instance is minus the sum of what its masks lack."""
-    return -torch.zeros(2).index_add(0, OWNER, 1 - mask)
+    return -torch.zeros(len(mask), 2).index_add(1, OWNER, 1 - mask)
 
 
 def gone(removed: Tensor) -> Tensor:
     """A toy outcome: a tenth for every unit that is gone, and a half more for the first of each instance."""
-    return torch.zeros(2).index_add(0, OWNER, 0.1 * removed) + 0.5 * removed[PTR[:-1]]
+    return torch.zeros(len(removed), 2).index_add(1, OWNER, 0.1 * removed) + 0.5 * removed[:, PTR[:-1]]
 
 
 def step(progress: float = 1.0) -> Step:
@@ -95,7 +95,7 @@ def test_the_papers_loss_is_the_sum_of_its_four_terms_with_a_warm_up_of_the_entr
 @pytest.mark.parametrize(("progress", "factor"), [(0.0, 5.0), (0.5, 3.0), (1.0, 1.0)])
 def test_the_size_weighs_press_times_as_much_at_first_and_its_own_weight_at_the_end(progress, factor) -> None:
     masks = Masks(sigmoid, sparse=0.1, discrete=0.3)
-    plain, pressed = (leave_region(replace(masks, press=press), 0.5)(step(progress)) for press in (1.0, 5.0))
+    plain, pressed = (leave_region(replace(masks, press=(press,)), 0.5)(step(progress)) for press in (1.0, 5.0))
     assert pressed["sparse"].item() == pytest.approx(factor * plain["sparse"].item())
     assert all(torch.equal(pressed[name], plain[name]) for name in ("same", "opposite", "discrete"))
 
@@ -138,5 +138,5 @@ def test_the_ablation_is_the_confidence_of_both_graphs() -> None:
     now = step()
     terms = lose_confidence(Masks(sigmoid, weight=2.0), eta=3.0)(now)
     mask = now.logits.detach().sigmoid()
-    assert terms["same"].item() == pytest.approx(2 * confident(sure(mask)).mean().item())
-    assert terms["opposite"].item() == pytest.approx(2 * 3 * doubtful(sure(1 - mask)).mean().item())
+    assert terms["same"].item() == pytest.approx(2 * confident(sure(mask[None])).mean().item())
+    assert terms["opposite"].item() == pytest.approx(2 * 3 * doubtful(sure(1 - mask[None])).mean().item())

@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from rcexplainer.core.outcomes import SHARPNESS, draw, outcome_loss
+from rcexplainer.core import outcomes
+from rcexplainer.core.outcomes import SHARPNESS, Drawn, draw, log_likelihood, outcome_loss
 from rcexplainer.core.segments import owners
 
 MANY = 10_000
@@ -34,7 +35,8 @@ def probability(order: tuple[int, ...]) -> float:
 
 def test_draws_follow_plackett_luce() -> None:
     ptr, owner = repeated(MANY)
-    order = draw(torch.tensor(SCORES).repeat(MANY), ptr, owner, torch.full((MANY,), 2), random())
+    drawn = draw(torch.tensor(SCORES).repeat(MANY), ptr, owner, torch.full((MANY,), 2), random())
+    order = drawn.units.view(MANY, 2) - ptr[:-1, None]
     for pair in permutations(range(3), 2):
         share = float((order == torch.tensor(pair)).all(1).float().mean())
         assert share == pytest.approx(probability(pair), abs=0.02), pair
@@ -42,12 +44,27 @@ def test_draws_follow_plackett_luce() -> None:
 
 def test_each_instance_gives_as_many_different_units_as_asked() -> None:
     ptr = torch.tensor([0, 4, 4, 9])
-    order = draw(torch.zeros(9), ptr, owners(ptr), torch.tensor([4, 0, 2]), random())
-    assert sorted(order[0].tolist()) == [0, 1, 2, 3]
-    assert order[1].tolist() == [-1] * 4
-    assert order[2, 2:].tolist() == [-1, -1]
-    assert len({*order[2, :2].tolist()}) == 2
-    assert set(order[2, :2].tolist()) <= set(range(5))
+    drawn = draw(torch.zeros(9), ptr, owners(ptr), torch.tensor([4, 0, 2]), random())
+    assert drawn.kept.tolist() == [4, 0, 2]
+    assert sorted(drawn.units[:4].tolist()) == [0, 1, 2, 3]
+    assert len({*drawn.units[4:].tolist()}) == 2
+    assert set(drawn.units[4:].tolist()) <= set(range(4, 9))
+
+
+@pytest.mark.parametrize("narrow", [1, 2, 64])
+def test_the_likelihood_is_the_literal_product_whatever_is_padded_together(monkeypatch, narrow: int) -> None:
+    monkeypatch.setattr(outcomes, "NARROW", narrow)
+    monkeypatch.setattr(outcomes, "WIDENING", 2)
+    ptr = torch.tensor([0, 3, 3, 6, 9])
+    units, kept = torch.tensor([2, 0, 4, 8, 6, 7]), torch.tensor([2, 0, 1, 3])
+    scores = torch.tensor(SCORES * 3, requires_grad=True)
+    found = log_likelihood(scores, owners(ptr), Drawn(units, kept))
+    expected = [probability(order) for order in ((2, 0), (), (1,), (2, 0, 1))]
+    torch.testing.assert_close(found.exp(), torch.tensor(expected))
+    found.sum().backward()
+    assert scores.grad.isfinite().all()
+    # Each instance's gradient sums to 0: adding a constant to all its scores changes nothing.
+    torch.testing.assert_close(scores.grad.view(3, 3).sum(1), torch.zeros(3), atol=1e-6, rtol=0)
 
 
 def test_the_gradient_is_that_of_the_expected_outcome() -> None:
@@ -56,7 +73,7 @@ def test_the_gradient_is_that_of_the_expected_outcome() -> None:
     ptr, owner = repeated(MANY)
 
     def outcome(removed: Tensor) -> Tensor:
-        return (removed.view(MANY, 3) * gains).sum(1)
+        return (removed.view(2, MANY, 3) * gains).sum(2)
 
     exact, estimated = (torch.tensor(SCORES, requires_grad=True) for _ in range(2))
     expected = ((SHARPNESS * exact).softmax(0) * gains).sum()
@@ -70,7 +87,7 @@ def test_the_gradient_is_that_of_the_expected_outcome() -> None:
 def test_what_is_the_same_for_all_draws_teaches_nothing() -> None:
     ptr, owner = repeated(5)
     logits = torch.randn(15, generator=random(), requires_grad=True)
-    loss = outcome_loss(logits, ptr, owner, lambda removed: torch.arange(5.0), 3, random())
+    loss = outcome_loss(logits, ptr, owner, lambda removed: torch.arange(5.0).repeat(3, 1), 3, random())
     assert loss.tolist() == [0.0, -1.0, -2.0, -3.0, -4.0]
     loss.sum().backward()
     assert torch.count_nonzero(logits.grad) == 0
@@ -81,8 +98,8 @@ def test_a_unit_that_undoes_the_others_falls_behind_them() -> None:
     ptr, owner = repeated(64, 20)
 
     def outcome(removed: Tensor) -> Tensor:
-        gone = removed.view(64, 20).float()
-        return (1 - gone[:, 0]) * gone[:, 7] * gone[:, 8] + 0.1 * gone[:, 0]
+        gone = removed.view(4, 64, 20).float()
+        return (1 - gone[..., 0]) * gone[..., 7] * gone[..., 8] + 0.1 * gone[..., 0]
 
     logits, generator = torch.zeros(20), random()
     logits[[0, 7, 8]] = 2.0
@@ -98,7 +115,11 @@ def test_a_unit_that_undoes_the_others_falls_behind_them() -> None:
 def test_an_instance_without_units_is_no_trouble() -> None:
     ptr = torch.tensor([0, 0, 2])
     logits = torch.tensor([0.1, 0.2], requires_grad=True)
-    loss = outcome_loss(logits, ptr, owners(ptr), lambda removed: torch.tensor([0.4, float(removed[0])]), 2, random())
+
+    def outcome(removed: Tensor) -> Tensor:
+        return torch.stack([torch.full((2,), 0.4), removed[:, 0].float()], 1)
+
+    loss = outcome_loss(logits, ptr, owners(ptr), outcome, 2, random())
     loss.sum().backward()
     assert loss[0].item() == pytest.approx(-0.4)
     assert logits.grad.isfinite().all()

@@ -132,3 +132,83 @@ def test_started_again_it_remembers_the_best_epoch() -> None:
     again.restore(*before.state())
     assert [epoch.best for epoch in again] == [False]
     assert [epoch.val for epoch in again.history] == [1.0, 3.0, 2.0]
+
+
+def make_two(epochs: int = 6, patience: int = 100, validate=None) -> Training:
+    """Two linear models side by side, with weights of their own."""
+
+    class Both(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.tensor([[0.1, 0.2, 0.3], [-1.0, 0.0, 2.0]]))
+
+    net = Both()
+
+    def loss(ids: Tensor, progress: float) -> dict[str, Tensor]:
+        return {"error": (X[ids] @ net.weight.T - Y[ids, None]).square().mean(0)}
+
+    def held() -> Tensor:
+        return loss(torch.arange(30, 40), 1.0)["error"].detach()
+
+    generator = torch.Generator().manual_seed(0)
+    schedule = Schedule(epochs, 0.05, 8, patience)
+    return Training(net, loss, validate or held, torch.arange(30), generator, schedule, members=2)
+
+
+def test_networks_side_by_side_are_trained_as_if_alone() -> None:
+    both = make_two()
+    list(both)
+    for place in range(2):
+        alone = make()
+        with torch.no_grad():
+            alone.net = nn.Linear(3, 1, bias=False)
+            alone.net.weight.copy_(make_two().net.weight[place : place + 1])
+        alone.optimizer = torch.optim.Adam(alone.net.parameters(), lr=0.05)
+        alone.best = {"weight": alone.net.weight.detach().clone()}
+        net = alone.net
+        alone.loss = lambda ids, progress, net=net: {"error": (net(X[ids]).squeeze(1) - Y[ids]).square().mean()}
+        alone.validate = lambda loss=alone.loss: loss(torch.arange(30, 40), 1.0)["error"].item()
+        list(alone)
+        torch.testing.assert_close(both.net.weight[place], net.weight[0].detach())
+        assert [epoch.val for epoch in both.histories[place]] == pytest.approx([epoch.val for epoch in alone.history])
+
+
+def test_each_network_keeps_its_own_best_weights_and_stops_for_itself() -> None:
+    values = iter([[3.0, 1.0], [2.0, 2.0], [2.5, 2.0], [2.5, 0.0], [2.5, 0.0]])
+    run = make_two(patience=2, validate=lambda: torch.tensor(next(values)))
+    weights = [run.net.weight.detach().clone() for _ in run]
+    # The second network ran out of patience after the third epoch: what came then does not count for it.
+    assert [epoch.val for epoch in run.histories[0]] == [3.0, 2.0, 2.5, 2.5]
+    assert [epoch.val for epoch in run.histories[1]] == [1.0, 2.0, 2.0]
+    assert torch.equal(run.net.weight[0], weights[1][0])
+    assert torch.equal(run.net.weight[1], weights[0][1])
+
+
+def test_networks_side_by_side_go_on_where_they_were_killed() -> None:
+    whole, killed, again = make_two(), make_two(), make_two()
+    list(whole)
+    steps = iter(killed)
+    next(steps), next(steps)
+    again.restore(*killed.state())
+    list(again)
+    assert torch.equal(again.net.weight, whole.net.weight)
+    assert again.histories == whole.histories
+
+
+@pytest.mark.parametrize(("batch_size", "steps", "sizes"), [
+    (8, 2, [8, 8]), (8, 6, [8, 8, 8, 6, 8, 8]), (30, 3, [30] * 3), (99, None, [30]),
+])  # fmt: skip
+def test_an_epoch_may_be_a_part_of_a_pass_or_several(batch_size: int, steps: int | None, sizes: list[int]) -> None:
+    run = make(epochs=1)
+    seen: list[list[int]] = []
+
+    def loss(ids: Tensor, progress: float) -> dict[str, Tensor]:
+        seen.append(ids.tolist())
+        return {"one": 0 * run.net.weight.sum() + 1}
+
+    run.loss, run.schedule = loss, replace(run.schedule, batch_size=batch_size, steps=steps)
+    (epoch,) = run
+    assert [len(ids) for ids in seen] == sizes
+    assert epoch.terms["one"] == pytest.approx(1.0)
+    first = [place for ids in seen[:4] for place in ids] if batch_size == 8 else seen[0]
+    assert len(set(first)) == len(first)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from rcexplainer.config import RCConfig, make_config
+from rcexplainer.fit.objective import Restarts
 from rcexplainer.fit.train import TrainedNetwork, best_restarts, restart_settings
 
 
@@ -20,19 +21,19 @@ def names(runs: list[TrainedNetwork]) -> str:
 
 def test_every_second_restart_is_pressed_and_every_second_pair_may_keep_more() -> None:
     found = restart_settings(RCConfig(restarts=6, target_size=6.0), 12.5)
-    assert [(press, one.target_size) for one, press in found] == [(1, 6), (5, 6), (1, 12), (5, 12), (1, 6), (5, 6)]
-    alike = restart_settings(RCConfig(restarts=3), 40.0)
-    assert [one for one, _ in alike] == [RCConfig(restarts=3)] * 3
+    assert found == Restarts(press=(1, 5, 1, 5, 1, 5), target_size=(6, 6, 12, 12, 6, 6))
+    assert found.some(2, 4) == Restarts(press=(1, 5), target_size=(12, 12))
+    assert restart_settings(RCConfig(restarts=3), 40.0).target_size == (0.0,) * 3
 
 
 def test_a_target_size_beyond_all_units_would_penalise_nothing() -> None:
     found = restart_settings(RCConfig(restarts=4, target_size=6.0), 12.0)
-    assert [one.target_size for one, _ in found] == [6.0] * 4
+    assert found.target_size == (6.0,) * 4
 
 
 def test_the_node_default_has_as_many_restarts_of_each_kind() -> None:
     found = restart_settings(make_config("default", {}, "node"), 40.0)
-    kinds = [(press, one.target_size) for one, press in found]
+    kinds = list(zip(found.press, found.target_size, strict=True))
     assert {kinds.count(kind) for kind in set(kinds)} == {2}
     assert len(set(kinds)) == 4
 

@@ -14,11 +14,13 @@ from rcexplainer.core.mask_net import MeanGate
 from rcexplainer.core.plackett_luce import log_softmax
 from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.explainer import RCExplainer, load
-from rcexplainer.fit import train
+from rcexplainer.fit import teacher, train
+from rcexplainer.fit.data import InstanceSet
 from rcexplainer.fit.network import HIDDEN, mean_mask, mean_share
-from rcexplainer.fit.objective import make_objective
+from rcexplainer.fit.objective import Restarts, make_objective
 from rcexplainer.fit.step import TrainingSet
-from rcexplainer.fit.train import safer
+from rcexplainer.fit.teacher import searched_instances
+from rcexplainer.fit.train import make_schedule, safer, stack_size, standardised_on
 from rcexplainer.gnn import TrainConfig, gnn_config, train_gnn
 
 EMPTY = {"weight_regions": 1.0, "weight_sparse": 100.0, "lr": 0.3}
@@ -197,7 +199,7 @@ def test_killed_in_the_middle_it_goes_on_from_its_checkpoint(case, tmp_path: Pat
     monkeypatch.setattr("rcexplainer.saving.checkpoint.FitFile.__init__.__defaults__", (0.0,))  # write every epoch
     calls, plain = 0, TrainingSet.loss
 
-    def killed(*args: Any) -> float:
+    def killed(*args: Any) -> torch.Tensor:
         nonlocal calls
         calls += 1
         if calls == 5:  # before the first epoch it is asked once
@@ -254,8 +256,8 @@ def test_on_a_named_device_a_copy_of_the_model_is_used_and_graphs_are_moved(case
 
 def test_no_more_than_the_limit_is_learnt_from_and_it_is_said(case, caplog) -> None:
     class Counting(RCExplainer):
-        def objective(self, config: RCConfig, press: float):
-            plain = super().objective(config, press)
+        def objective(self, config: RCConfig, restarts: Restarts):
+            plain = super().objective(config, restarts)
 
             def counted(step):
                 sizes.append(len(step.clean))
@@ -273,3 +275,74 @@ def test_no_more_than_the_limit_is_learnt_from_and_it_is_said(case, caplog) -> N
         f"a random 5 of {len(part)} instances are used for {use} (teacher_limit)"
         for part, use in ((case.train, "training"), (case.test, "validation"))
     ]
+
+
+# ---- restarts side by side, batches by device
+
+
+def test_restarts_in_one_stack_or_in_several_are_the_same_restarts(case, monkeypatch) -> None:
+    """Their first weights and their data are; random numbers of the gates are drawn for all of a stack."""
+    settings = {"weight_regions": 1.0, "weight_sparse": 0.03, "weight_outcome": 0.0, "weight_stable": 0.0, "epochs": 2}
+    settings |= {"gate": "sigmoid", "restarts": 3, "on_collapse": "report", "noise": 0.0, "lr": 0.001}
+    together = RCExplainer(**settings).fit(case.model, case.train[:40], progress=False)
+    monkeypatch.setattr(train, "stack_size", lambda *_: 1)
+    apart = RCExplainer(**settings).fit(case.model, case.train[:40], progress=False)
+    assert together.scores.net.members == apart.scores.net.members == 3
+    for own, other in zip(together.scores.net.parameters(), apart.scores.net.parameters(), strict=True):
+        torch.testing.assert_close(own, other, atol=1e-5, rtol=1e-3)
+
+
+@pytest.mark.parametrize(("number", "restarts", "expected"), [
+    (1000, 1, (128, 16)), (9000, 1, (128, 24)), (300, 1, (128, 6)), (1000, 8, (32, 8)), (20, 8, (32, 2)),
+])  # fmt: skip
+def test_steps_of_an_epoch_are_bounded_on_a_cpu(number: int, restarts: int, expected: tuple[int, int]) -> None:
+    data = SimpleNamespace(label=torch.zeros(number), __len__=lambda: number)
+    training: Any = SimpleNamespace(data=torch.zeros(number), copied_edges=100.0)
+    training.data.label = data.label
+    found = make_schedule(RCConfig(restarts=restarts), training, keep_last=False)
+    assert (found.batch_size, found.steps, found.lr) == (*expected, 0.008)
+    given = make_schedule(RCConfig(restarts=restarts, batch_size=7), training, keep_last=False)
+    assert (given.batch_size, given.steps, given.lr) == (7, None, 0.008)
+
+
+def test_on_other_devices_a_step_takes_what_fits_and_learns_faster() -> None:
+    label: Any = SimpleNamespace(device=torch.device("cuda"))
+    training: Any = SimpleNamespace(data=torch.zeros(2048), copied_edges=100.0)
+    training.data.label = label
+    found = make_schedule(RCConfig(), training, keep_last=False)
+    assert (found.batch_size, found.steps) == (2048, 8)
+    assert found.lr == pytest.approx(0.008 * 2)  # 16 times 128: the fourth root is 2
+    large: Any = SimpleNamespace(data=training.data, copied_edges=float(1 << 14))
+    assert make_schedule(RCConfig(), large, keep_last=False).batch_size == 256
+    assert stack_size(large, 256) == 1
+    assert stack_size(training, 2048) == 20
+
+
+def test_inputs_are_standardised_on_a_random_sample() -> None:
+    chosen = standardised_on(4000)
+    assert len(chosen) == len(set(chosen.tolist())) == 512
+    assert 1500 < float(chosen.double().mean()) < 2500
+    assert standardised_on(3).tolist() == [0, 1, 2]
+
+
+def test_a_share_of_the_instances_is_searched_and_the_others_teach_nothing(case, monkeypatch) -> None:
+    monkeypatch.setattr(teacher, "SEARCHED_LEAST", 1)
+    chosen = searched_instances(40)
+    assert len(chosen) == 10
+    split = rc.gnn.split_model(case.model, case.train)
+    with split.scope:
+        data = InstanceSet.of(split, case.train[:40])
+        goal = teacher.out_of_class(data, None)
+        some, every = (teacher.search(data, goal, searched=which) for which in (chosen, None))
+    assert every.taught is None
+    assert some.taught.nonzero().flatten().tolist() == chosen.tolist()
+    owner = data.instances.units.owner
+    for place in range(40):
+        mine = owner == place
+        if place in chosen.tolist():
+            assert torch.equal(some.effect[mine], every.effect[mine])
+            given = some.order[place] >= 0
+            assert torch.equal(some.order[place][given], every.order[place][every.order[place] >= 0])
+        else:
+            assert not some.effect[mine].any()
+            assert (some.order[place] == -1).all()

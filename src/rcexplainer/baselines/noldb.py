@@ -15,7 +15,7 @@ from torch import nn
 from rcexplainer.config import RCConfig
 from rcexplainer.core.objectives import Objective, lose_confidence
 from rcexplainer.explainer import FittedRCExplainer, RCExplainer
-from rcexplainer.fit.objective import make_masks
+from rcexplainer.fit.objective import Restarts, make_masks
 from rcexplainer.gnn.forward import TaskName
 from rcexplainer.gnn.graph_checks import Graphs
 from rcexplainer.method.base import check_target
@@ -86,6 +86,6 @@ class NoLDB(RCExplainer):
         """Everything that tells one explainer from another before it is fitted."""
         return {**super().settings, "eta": self.eta}
 
-    def objective(self, config: RCConfig, press: float) -> Objective:
+    def objective(self, config: RCConfig, restarts: Restarts) -> Objective:
         """The loss above."""
-        return lose_confidence(make_masks(config, press), self.eta)
+        return lose_confidence(make_masks(config, restarts), self.eta)

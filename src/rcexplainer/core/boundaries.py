@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 Head = Callable[[Tensor], Tensor]
 
 BOUNDARY_TOLERANCE = 1e-4  # of unit normals and relative scores in float32
+ROWS_AT_ONCE = 1024  # boundaries that are compared with others at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,10 +91,26 @@ class LinearBoundaries:
         offset = rows.bias[:, None] / norm
         extent = offset.abs().max().clamp_min(1) if len(rows) else 1
         planes = torch.cat([rows.weight / norm, offset / extent], 1)
-        # Distances by matrix product lose half the digits, and it is the small distances that matter.
-        distance = torch.cdist(planes, planes, compute_mode="donot_use_mm_for_euclid_dist")
-        same = (distance < tolerance) & (rows.classes[:, None] == rows.classes[None]).all(2)
-        return rows.select(~same.tril(-1).any(1))
+        return rows.select(~_repeated(planes, rows.classes, tolerance))
+
+
+def _repeated(planes: Tensor, classes: Tensor, tolerance: float) -> Tensor:
+    """[m] whether an earlier row of planes [m, k] between the same classes [m, 2] is nearer than the tolerance.
+
+    Rows are compared only within their pair of classes, and at most `ROWS_AT_ONCE` with all others of it at a time.
+    """
+    repeated = torch.zeros(len(planes), dtype=torch.bool, device=planes.device)
+    _, group, sizes = torch.unique(classes, dim=0, return_inverse=True, return_counts=True)
+    order = group.argsort(stable=True)
+    for members in torch.split(order, sizes.tolist()):
+        if len(members) == 1:
+            continue
+        for start in range(0, len(members), ROWS_AT_ONCE):
+            here, earlier = members[start : start + ROWS_AT_ONCE], members[: start + ROWS_AT_ONCE]
+            # Distances by matrix product lose half the digits, and it is the small distances that matter.
+            gap = torch.cdist(planes[here], planes[earlier], compute_mode="donot_use_mm_for_euclid_dist")
+            repeated[here] = (gap < tolerance).tril(start - 1).any(1)
+    return repeated
 
 
 def concat(parts: Sequence[LinearBoundaries]) -> LinearBoundaries:

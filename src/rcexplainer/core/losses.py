@@ -104,14 +104,14 @@ def doubtful(log_p: Tensor) -> Tensor:
     return 1 / (POLE - log_p)
 
 
-def sparse(mask: Tensor, owner: Tensor, num_instances: int, target: float = 0.0) -> Tensor:
+def sparse(mask: Tensor, owner: Tensor, num_instances: int, target: Tensor | float = 0.0) -> Tensor:
     """R_sparse (Eq. 10): the sum of the mask over the units of each instance, above a target size.
 
     Args:
         mask: M [units].
         owner: [units] the instance of each unit.
         num_instances: n.
-        target: Size up to which nothing is penalised.
+        target: Size up to which nothing is penalised, for all instances or [n].
 
     Returns:
         [n].
@@ -132,7 +132,7 @@ def discrete(mask: Tensor, owner: Tensor, num_instances: int) -> Tensor:
     """
     p = mask.clamp(1e-6, 1 - 1e-6)
     entropy = -(p * p.log() + (1 - p) * (1 - p).log())
-    counts = torch.bincount(owner, minlength=num_instances).clamp_min(1)
+    counts = mask.new_zeros(num_instances).index_add(0, owner, torch.ones_like(p)).clamp_min(1)
     return mask.new_zeros(num_instances).index_add(0, owner, entropy) / counts
 
 

@@ -7,10 +7,12 @@
     seek_outcomes   the real outcome of deleting explanations drawn from the network's own ranking
     keep_top        the graph's top k should be the top of a noisy copy's ranking
 
-Every term is a mean over the instances. How logits become masks is a gate passed in.
+Every term is a mean over the instances. How logits become masks is a gate passed in. Networks that are trained side by
+side are one batch: the instances as the first network scores them, then as the second does, …; a term then holds one
+mean for each of them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -27,21 +29,23 @@ Terms = dict[str, Tensor]
 
 @dataclass(frozen=True)
 class Step:
-    """A mini-batch, as objectives see it.
+    """A mini-batch, as objectives see it; n instances for all R networks together.
 
     Attributes:
         logits: f_θ [units].
         ptr: [n + 1] where the units of each instance begin.
         owner: [units] the instance of each unit.
         clean: B(φ_gc(G)) [n, P], pointing into each instance's region.
-        inside: mask [units] → B(φ_gc(G weighted by it)) [n, P].
-        log_p: mask [units] → log P(c | G weighted by it) [n], c the predicted class.
-        outcome: units [units] to delete → 1 − P(c | G without them) [n].
+        inside: k masks [k, units] → B(φ_gc(G weighted by them)) [k, n, P].
+        log_p: k masks [k, units] → log P(c | G weighted by them) [k, n], c the predicted class.
+        outcome: Units to delete, [k, units] → 1 − P(c | G without them) [k, n].
         copied: Gives the logits of noisy copies of the instances.
         order: π [n, K] the order of a search's deletions, −1 after the last.
         effect: e [units] the effect of each unit on its own.
         progress: Share of the training that is done.
         generator: Source of random numbers.
+        taught: [n] whether a search was made for this instance; None: for all of them.
+        members: R, the networks that are trained side by side.
     """
 
     logits: Tensor
@@ -56,6 +60,24 @@ class Step:
     effect: Tensor
     progress: float
     generator: torch.Generator
+    taught: Tensor | None = None
+    members: int = 1
+
+    def mean(self, values: Tensor) -> Tensor:
+        """The mean over the instances, for each network: [n] → [R]."""
+        return values.view(self.members, -1).mean(1)
+
+    def taught_mean(self, values: Tensor) -> Tensor:
+        """The same over the instances for which a search was made; 0 if there is none."""
+        if self.taught is None:
+            return self.mean(values)
+        return self.mean(values * self.taught) / self.mean(self.taught.to(values.dtype)).clamp_min(1e-9)
+
+    def spread(self, values: Sequence[float]) -> Tensor | float:
+        """A value for each network, as one for each of its instances, [n]; a single value stands for all of them."""
+        if len(set(values)) == 1:
+            return values[0]
+        return self.logits.new_tensor(values).repeat_interleave(len(self.clean) // self.members)
 
 
 Objective = Callable[[Step], Terms]
@@ -72,8 +94,8 @@ class Masks:
         discrete: μ, the weight of R_discrete.
         warmup: Share of the training over which μ grows from 0 to its value.
         temperature: T of the gate at the start and at the end, geometric in between.
-        target_size: Size of a mask up to which R_sparse is 0.
-        press: Factor of β at the start; it falls linearly to 1 at the end.
+        target_size: Size of a mask up to which R_sparse is 0, for all networks or one for each.
+        press: Factor of β at the start, likewise; it falls linearly to 1 at the end.
     """
 
     gate: Gate
@@ -82,8 +104,8 @@ class Masks:
     discrete: float = 0.0
     warmup: float = 0.0
     temperature: tuple[float, float] = (1.0, 1.0)
-    target_size: float = 0.0
-    press: float = 1.0
+    target_size: tuple[float, ...] = (0.0,)
+    press: tuple[float, ...] = (1.0,)
 
 
 def leave_region(masks: Masks, weight_same: float, sides: tuple[Side, Side] = SIDES["product"]) -> Objective:
@@ -100,9 +122,10 @@ def leave_region(masks: Masks, weight_same: float, sides: tuple[Side, Side] = SI
     same, opposite = sides
 
     def both(step: Step, mask: Tensor) -> Terms:
+        kept, remainder = step.inside(torch.stack([mask, 1 - mask]))
         return {
-            "same": weight_same * same(step.clean, step.inside(mask)),
-            "opposite": (1 - weight_same) * opposite(step.clean, step.inside(1 - mask)),
+            "same": weight_same * same(step.clean, kept),
+            "opposite": (1 - weight_same) * opposite(step.clean, remainder),
         }
 
     return regularised(both, masks)
@@ -120,7 +143,8 @@ def lose_confidence(masks: Masks, eta: float) -> Objective:
     """
 
     def both(step: Step, mask: Tensor) -> Terms:
-        return {"same": confident(step.log_p(mask)), "opposite": eta * doubtful(step.log_p(1 - mask))}
+        kept, remainder = step.log_p(torch.stack([mask, 1 - mask]))
+        return {"same": confident(kept), "opposite": eta * doubtful(remainder)}
 
     return regularised(both, masks)
 
@@ -142,12 +166,13 @@ def regularised(both: Callable[[Step, Tensor], Terms], masks: Masks) -> Objectiv
         mask = masks.gate(step.logits, step.ptr, step.owner, now, step.generator)
         number = len(step.clean)
         grown = min(1.0, step.progress / masks.warmup) if masks.warmup else 1.0
-        pressed = masks.press + (1 - masks.press) * step.progress
+        press, size = step.spread(masks.press), step.spread(masks.target_size)
+        pressed = press + (1 - press) * step.progress
         parts = both(step, mask) | {
-            "sparse": pressed * masks.sparse * sparse(mask, step.owner, number, masks.target_size),
+            "sparse": pressed * masks.sparse * sparse(mask, step.owner, number, size),
             "discrete": grown * masks.discrete * discrete(mask, step.owner, number),
         }
-        return {name: masks.weight * part.mean() for name, part in parts.items()}
+        return {name: masks.weight * step.mean(part) for name, part in parts.items()}
 
     return objective
 
@@ -161,7 +186,7 @@ def follow_order(weight: float) -> Objective:
     Returns:
         The objective.
     """
-    return lambda step: {"order": weight * order_loss(step.logits, step.ptr, step.owner, step.order).mean()}
+    return lambda step: {"order": weight * step.taught_mean(order_loss(step.logits, step.ptr, step.owner, step.order))}
 
 
 def follow_effects(weight: float, temperature: float) -> Objective:
@@ -177,7 +202,7 @@ def follow_effects(weight: float, temperature: float) -> Objective:
 
     def objective(step: Step) -> Terms:
         loss = effect_loss(step.logits, step.owner, len(step.clean), step.effect, temperature)
-        return {"effect": weight * loss.mean()}
+        return {"effect": weight * step.taught_mean(loss)}
 
     return objective
 
@@ -195,7 +220,7 @@ def seek_outcomes(weight: float, draws: int) -> Objective:
 
     def objective(step: Step) -> Terms:
         loss = outcome_loss(step.logits, step.ptr, step.owner, step.outcome, draws, step.generator)
-        return {"outcome": weight * loss.mean()}
+        return {"outcome": weight * step.mean(loss)}
 
     return objective
 
@@ -212,7 +237,8 @@ def keep_top(weight: float, k: int) -> Objective:
     """
 
     def objective(step: Step) -> Terms:
-        return {"stable": weight * stability_loss(step.logits, step.ptr, step.owner, step.copied(), k).mean()}
+        loss = stability_loss(step.logits, step.ptr, step.owner, step.copied(), k)
+        return {"stable": weight * step.mean(loss)}
 
     return objective
 

@@ -8,22 +8,24 @@ A draw's baseline is the mean of the other draws of the same size, so easy insta
 order of a search is the best continuation of its own earlier choices only; this loss evaluates the network's own
 choices, and so detects a unit that undoes what others have done, however large its effect alone.
 
-draw    f [units], ptr [n + 1], owner [units], kept [n]  →  a ranking's first units, [n, K] positions, −1 after the last
+The draws of different sizes are never padded to the largest: memory is linear in the units.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from rcexplainer.core.gates import uniform
-from rcexplainer.core.plackett_luce import surprises
-from rcexplainer.core.segments import ranks
+from rcexplainer.core.plackett_luce import remaining_weights, rest_weight
+from rcexplainer.core.segments import gather_ranges, sorted_units
 
 SHARPNESS = 2.0  # β: how closely the draws follow the ranking
 SMALLEST_SHARE, LARGEST_SHARE = 0.03, 0.3  # of an instance's units in an explanation
+NARROW, WIDENING = 64, 8  # draws of up to 64 units are padded to one width, larger ones by factors of 8
 
-# Units that are removed [units] → R [n]
+# Units that are removed, [draws, units] → R [draws, n]
 OutcomeFn = Callable[[Tensor], Tensor]
 
 
@@ -36,7 +38,7 @@ def outcome_loss(
         logits: f [units].
         ptr: [n + 1] where the units of each instance begin.
         owner: [units] the instance of each unit.
-        outcome: removed [units] → R [n].
+        outcome: removed [draws, units] → R [draws, n].
         draws: M, at least two.
         generator: Source of random numbers.
 
@@ -51,32 +53,71 @@ def outcome_loss(
     all_ptr = torch.cat([ptr[:1], (ptr[1:] + copy * len(owner)).flatten()])
     all_owner = (owner + copy * number).flatten()
     scores = (SHARPNESS * logits).repeat(draws)
-    order = draw(scores.detach(), all_ptr, all_owner, kept.repeat(draws), generator)
-    removed = torch.zeros_like(all_owner, dtype=torch.bool)
-    removed[(all_ptr[:-1, None] + order)[order >= 0]] = True
-    reward = torch.stack([outcome(units) for units in removed.view(draws, -1)])
-    likelihood = -surprises(scores, all_ptr, all_owner, order).sum(1).view(draws, number)
+    drawn = draw(scores.detach(), all_ptr, all_owner, kept.repeat(draws), generator)
+    removed = torch.zeros_like(all_owner, dtype=torch.bool).index_fill(0, drawn.units, True)
+    reward = outcome(removed.view(draws, -1))
+    likelihood = log_likelihood(scores, all_owner, drawn).view(draws, number)
     advantage = (reward - reward.mean(0)) * draws / (draws - 1)  # relative to the mean of the other draws
     estimate = -(advantage * likelihood).mean(0)
     return estimate - estimate.detach() - reward.mean(0)
 
 
-def draw(scores: Tensor, ptr: Tensor, owner: Tensor, kept: Tensor, generator: torch.Generator) -> Tensor:
+@dataclass(frozen=True)
+class Drawn:
+    """The tops of rankings, one after the other.
+
+    Attributes:
+        units: [Σ kept] the units, instance after instance, each in the order in which they were drawn.
+        kept: [n] how many each instance has.
+    """
+
+    units: Tensor
+    kept: Tensor
+
+
+def draw(scores: Tensor, ptr: Tensor, owner: Tensor, kept: Tensor, generator: torch.Generator) -> Drawn:
     """Draw the top of a Plackett–Luce ranking, by sorting scores plus Gumbel noise.
 
     Args:
         scores: β f [units].
         ptr: [n + 1] where the units of each instance begin.
         owner: [units] the instance of each unit.
-        kept: [n] how many units to draw.
+        kept: [n] how many units to draw, at most as many as there are.
         generator: Source of random numbers.
 
     Returns:
-        [n, K] positions within the instance, −1 after the last.
+        The units that were drawn.
     """
     noise = uniform(len(scores), generator, scores).clamp(1e-9, 1 - 1e-7)
-    place = ranks(scores - (-noise.log()).log(), owner, ptr)
-    order = torch.full((len(kept), max(1, int(kept.max()))), -1, device=ptr.device)
-    taken = (place < kept[owner]).nonzero().squeeze(1)
-    order[owner[taken], place[taken]] = taken - ptr[owner[taken]]
-    return order
+    order = sorted_units(scores - (-noise.log()).log(), owner)
+    places, _ = gather_ranges(ptr[:-1], ptr[:-1] + kept)
+    return Drawn(order[places], kept)
+
+
+def log_likelihood(scores: Tensor, owner: Tensor, drawn: Drawn) -> Tensor:
+    """log P(π_1 … π_k) of what was drawn, under Plackett–Luce.
+
+    Args:
+        scores: β f [units].
+        owner: [units] the instance of each unit.
+        drawn: The draws.
+
+    Returns:
+        [n]; 0 for an instance of which nothing was drawn.
+    """
+    number, start = len(drawn.kept), drawn.kept.cumsum(0) - drawn.kept
+    rest = rest_weight(scores, owner, drawn.units, number)
+    chosen = torch.cat([scores.index_select(0, drawn.units), scores.new_zeros(1)])
+    total, rows = scores.new_zeros(number), torch.arange(number, device=owner.device)
+    longest, low = int(drawn.kept.max()), 0
+    while low < longest:  # draws of about one size are padded to the largest of them
+        high = min(max(NARROW, low * WIDENING), longest)
+        inside = rows if high == longest and not low else rows[(drawn.kept > low) & (drawn.kept <= high)]
+        step = torch.arange(high, device=owner.device)
+        given = step < drawn.kept[inside, None]
+        place = torch.where(given, start[inside, None] + step, len(chosen) - 1)
+        logit = chosen.index_select(0, place.flatten()).view(place.shape)
+        terms = torch.where(given, logit - remaining_weights(rest[inside], logit, given), 0.0).sum(1)
+        total = total.index_add(0, inside, terms)
+        low = high
+    return total

@@ -16,6 +16,8 @@ of those left. Early deletions do most of the work, hence the weights.
 import torch
 from torch import Tensor
 
+FLOOR = -1e9  # the logit of what is not there
+
 
 def order_loss(logits: Tensor, ptr: Tensor, owner: Tensor, order: Tensor) -> Tensor:
     """L_order.
@@ -46,19 +48,46 @@ def surprises(logits: Tensor, ptr: Tensor, owner: Tensor, order: Tensor) -> Tens
     Returns:
         [n, K]; 0 after the last step.
     """
-    num_instances, width = order.size(0), max(1, int(ptr.diff().max()))
-    scores = logits.new_full((num_instances, width), -torch.inf)
-    scores[owner, torch.arange(len(owner), device=owner.device) - ptr[owner]] = logits
     given = order >= 0
-    chosen = scores.gather(1, order.clamp_min(0)).masked_fill(~given, -torch.inf)
-    rows = torch.arange(num_instances, device=order.device)[:, None].expand_as(order)
-    taken = torch.zeros_like(scores, dtype=torch.bool)
-    taken[rows[given], order[given]] = True
-    # A finite floor instead of −inf keeps the gradient of an empty rest at 0 instead of NaN.
-    rest = scores.masked_fill(taken | scores.isinf(), -1e9).logsumexp(1, keepdim=True)
-    steps = torch.cat([rest, chosen.masked_fill(~given, -1e9).flip(1)], 1)
-    left = torch.logcumsumexp(steps, 1)[:, 1:].flip(1)
-    return torch.where(given, left - chosen.masked_fill(~given, 0.0), torch.zeros_like(left))
+    place = torch.where(given, ptr[:-1, None] + order, len(logits))  # one past the end: no unit
+    chosen = torch.cat([logits, logits.new_zeros(1)]).index_select(0, place.flatten()).view_as(order)
+    rest = rest_weight(logits, owner, place.flatten(), len(order))
+    return torch.where(given, remaining_weights(rest, chosen, given) - chosen, 0.0)
+
+
+def rest_weight(logits: Tensor, owner: Tensor, taken: Tensor, num_instances: int) -> Tensor:
+    """log Σ exp f over the units of each instance that were not taken.
+
+    Args:
+        logits: f [units].
+        owner: [units] the instance of each unit.
+        taken: Positions of units; `len(logits)` stands for none.
+        num_instances: n.
+
+    Returns:
+        [n]; `FLOOR` where nothing is left: unlike −∞ it has a gradient of 0 instead of NaN.
+    """
+    left = torch.ones(len(logits) + 1, dtype=torch.bool, device=logits.device).index_fill(0, taken, False)[:-1]
+    values = torch.where(left, logits, FLOOR)
+    largest = values.new_full((num_instances,), FLOOR).scatter_reduce(0, owner, values.detach(), "amax")
+    shares = torch.where(left, (values - largest.index_select(0, owner)).exp(), 0.0)
+    total = values.new_zeros(num_instances).index_add(0, owner, shares)
+    return torch.where(total > 0, largest + total.clamp_min(torch.finfo(total.dtype).tiny).log(), FLOOR)
+
+
+def remaining_weights(rest: Tensor, chosen: Tensor, given: Tensor) -> Tensor:
+    """log Σ exp f over what is left before each step: the steps to come, and the units that are never taken.
+
+    Args:
+        rest: [n] from `rest_weight`.
+        chosen: [n, K] the logit of the unit taken at each step.
+        given: [n, K] whether there is such a step.
+
+    Returns:
+        [n, K].
+    """
+    backwards = torch.cat([rest[:, None], chosen.masked_fill(~given, FLOOR).flip(1)], 1)
+    return torch.logcumsumexp(backwards, 1)[:, 1:].flip(1)
 
 
 def effect_loss(logits: Tensor, owner: Tensor, num_instances: int, effect: Tensor, temperature: float) -> Tensor:

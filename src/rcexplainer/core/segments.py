@@ -47,6 +47,20 @@ def first_minimum(values: Tensor, owner: Tensor, num_owners: int) -> Tensor:
     return torch.where(first < len(values), first, -1)
 
 
+def sorted_units(scores: Tensor, owner: Tensor) -> Tensor:
+    """Sort the entries of each owner, the highest score first; ties keep their order.
+
+    Args:
+        scores: [v].
+        owner: [v], ascending.
+
+    Returns:
+        [v] positions, owner after owner.
+    """
+    order = scores.argsort(descending=True, stable=True)
+    return order[owner[order].argsort(stable=True)]
+
+
 def ranks(scores: Tensor, owner: Tensor, ptr: Tensor) -> Tensor:
     """Rank the entries of each owner.
 
@@ -58,8 +72,7 @@ def ranks(scores: Tensor, owner: Tensor, ptr: Tensor) -> Tensor:
     Returns:
         [v] ranks, 0 for the highest score; ties are broken by position.
     """
-    order = scores.argsort(descending=True, stable=True)
-    order = order[owner[order].argsort(stable=True)]
+    order = sorted_units(scores, owner)
     place = torch.empty_like(order)
     place[order] = torch.arange(len(order), device=order.device) - ptr[owner[order]]
     return place

@@ -44,16 +44,17 @@ def stability_loss(logits: Tensor, ptr: Tensor, owner: Tensor, copied: NoisyCopy
     Returns:
         [n]; 0 for a copy without units inside, or outside, the top k.
     """
+    number = len(ptr) - 1
     place = ranks(logits.detach(), owner, ptr)
-    place = torch.where(copied.unit >= 0, place[copied.unit.clamp_min(0)], k)
+    place = torch.where(copied.unit >= 0, place[copied.unit.clamp_min(0)], k).clamp_max(k)
     first = place < k
-    # Empty places hold ∞, which is above everything, so they add nothing.
-    tops = logits.new_full((len(ptr) - 1, k), torch.inf)
-    tops[copied.owner[first], place[first]] = copied.logits[first]
-    others, of = copied.logits[~first], copied.owner[~first]
-    missed = logits.new_zeros(len(tops)).index_add(0, of, softplus(others[:, None] - tops[of]).sum(1))
-    pairs = torch.bincount(of, minlength=len(tops)) * tops.isfinite().sum(1)
-    return missed / pairs.clamp_min(1)
+    # Empty places hold ∞, which is above everything, so they add nothing. Column k takes what is not in the top.
+    empty = logits.new_full((number * (k + 1),), torch.inf)
+    tops = empty.index_copy(0, copied.owner * (k + 1) + place, copied.logits).view(number, k + 1)[:, :k]
+    beaten = softplus(copied.logits[:, None] - tops.index_select(0, copied.owner)).sum(1)
+    missed = logits.new_zeros(number).index_add(0, copied.owner, torch.where(first, 0.0, beaten))
+    others = logits.new_zeros(number).index_add(0, copied.owner, (~first).to(logits.dtype))
+    return missed / (others * tops.isfinite().sum(1)).clamp_min(1)
 
 
 def same_units(pair: Tensor, others: Tensor, num_nodes: int) -> Tensor:

@@ -1,10 +1,11 @@
 """The training loop of the mask network: Adam, a decaying learning rate, early stopping on validation.
 
-The loss is a function passed in: `loss(instances [b], progress) → named terms`, progress ∈ [0, 1]. The whole state of a
-training can be saved as tensors and restored, so that a killed run continues exactly where it was.
+The loss is a function passed in: `loss(instances [b], progress) → named terms`, progress ∈ [0, 1]. Several networks may
+be trained side by side as one module whose parameters have a leading dimension R: terms and validation losses are then
+[R], and best weights and patience are kept for each member. Numbers are read from the device once an epoch. The whole
+state of a training can be saved as tensors and restored, so that a killed run continues exactly where it was.
 """
 
-import copy
 import json
 import math
 from collections.abc import Callable, Iterator
@@ -62,6 +63,7 @@ class Schedule:
         patience: Epochs without a better validation loss after which training stops.
         decay: progress → factor of the learning rate.
         keep_last: Whether to keep the weights of the last epoch instead of the best one.
+        steps: Steps of an epoch, each on other instances until all have had their turn; None: one pass over all.
     """
 
     epochs: int
@@ -70,6 +72,7 @@ class Schedule:
     patience: int
     decay: Callable[[float], float] = cosine
     keep_last: bool = False
+    steps: int | None = None
 
 
 class Training(Generic[Net]):
@@ -78,88 +81,128 @@ class Training(Generic[Net]):
     At the end `net` has the weights of the best epoch (or of the last, see `Schedule.keep_last`) and is in eval mode.
 
     Args:
-        net: The network to train.
-        loss: (instances [b], progress) → named terms, whose sum is minimised.
-        validate: Gives the loss on the validation instances.
+        net: The network to train, or R of them: then all its parameters have a leading dimension R.
+        loss: (instances [b], progress) → named terms, each a scalar or [R], whose sum is minimised.
+        validate: Gives the loss on the validation instances, a number or [R].
         train_ids: [n] the training instances.
         generator: Source of the shuffling.
         schedule: How long and how fast.
+        members: R.
+
+    Attributes:
+        histories: The records of each member, up to where its patience ran out.
     """
 
     def __init__(
         self,
         net: Net,
         loss: Loss,
-        validate: Callable[[], float],
+        validate: Callable[[], float | Tensor],
         train_ids: Tensor,
         generator: torch.Generator,
         schedule: Schedule,
+        members: int = 1,
     ) -> None:
         self.net, self.loss, self.validate = net, loss, validate
         self.train_ids, self.generator, self.schedule = train_ids, generator, schedule
-        self.optimizer = torch.optim.Adam(net.parameters(), lr=schedule.lr)
-        self.best = copy.deepcopy(net.state_dict())
-        self.best_val, self.best_epoch = math.inf, 0
-        self.history: list[Epoch] = []
+        self.optimizer = torch.optim.Adam(net.parameters(), lr=schedule.lr, fused=True)
+        self.best = {name: value.detach().clone() for name, value in net.named_parameters()}
+        self.histories: list[list[Epoch]] = [[] for _ in range(members)]
 
     def __iter__(self) -> Iterator[Epoch]:
+        """Yield the record of the first member that is still trained."""
         while not self.finished:
-            yield self._epoch()
+            first = next(place for place, own in enumerate(self.histories) if not self._stopped(own))
+            self._epoch()
+            yield self.histories[first][-1]
         if not self.schedule.keep_last:
-            self.net.load_state_dict(self.best)
+            self.net.load_state_dict(self.best, strict=False)
         self.net.eval()
 
     @property
-    def finished(self) -> bool:
-        """Whether all epochs are done or patience has run out."""
-        done = len(self.history)
-        return done >= self.schedule.epochs or (done > 0 and done - 1 - self.best_epoch >= self.schedule.patience)
+    def history(self) -> list[Epoch]:
+        """The records of the first member."""
+        return self.histories[0]
 
-    def _epoch(self) -> Epoch:
-        """Train on all instances once, in random order, and validate."""
+    @property
+    def finished(self) -> bool:
+        """Whether for every member all epochs are done or patience has run out."""
+        return all(self._stopped(own) for own in self.histories)
+
+    def _stopped(self, history: list[Epoch]) -> bool:
+        best = _best(history)
+        idle = len(history) - 1 - (best.number if best else 0)
+        return len(history) >= self.schedule.epochs or (len(history) > 0 and idle >= self.schedule.patience)
+
+    def _epoch(self) -> None:
+        """Train on all instances, in random order, validate, and read all numbers at once."""
         self.net.train()
-        sums: dict[str, float] = {}
-        number, ids = len(self.history), self.train_ids
-        shuffled = ids[torch.randperm(len(ids), generator=self.generator).to(ids.device)]
-        batches = torch.split(shuffled, self.schedule.batch_size)
+        number, sums = max(len(own) for own in self.histories), dict[str, Tensor]()
+        batches = self._batches()
+        visits = sum(len(some) for some in batches)
         for place, some in enumerate(batches):
             progress = (number + place / len(batches)) / self.schedule.epochs
             for name, value in self._step(some, progress).items():
-                sums[name] = sums.get(name, 0.0) + value * len(some) / len(ids)
+                part = value * (len(some) / visits)
+                sums[name] = sums[name] + part if name in sums else part
         self.net.eval()
-        val = self.validate()
-        improved = val < self.best_val
-        if improved:
-            self.best, self.best_val, self.best_epoch = copy.deepcopy(self.net.state_dict()), val, number
-        self.history.append(Epoch(number, sums, val, improved))
-        return self.history[-1]
+        numbers = [*sums.values(), torch.as_tensor(self.validate(), device=self.train_ids.device)]
+        size = len(self.histories)
+        table = torch.stack([value.detach().double().reshape(-1).expand(size) for value in numbers]).tolist()
+        improved = [False] * size
+        for member, (own, *terms, val) in enumerate(zip(self.histories, *table, strict=True)):
+            if not self._stopped(own):
+                best = _best(own)
+                improved[member] = val < (best.val if best else math.inf)
+                own.append(Epoch(number, dict(zip(sums, terms, strict=True)), val, improved[member]))
+        if any(improved):
+            self._keep(improved)
 
-    def _step(self, ids: Tensor, progress: float) -> dict[str, float]:
+    def _batches(self) -> list[Tensor]:
+        """The mini-batches of an epoch, in random order; in a single batch the order has no meaning, and stays."""
+        ids, size, steps = self.train_ids, self.schedule.batch_size, self.schedule.steps
+        if len(ids) <= size:
+            return [ids] * (steps or 1)
+        batches: list[Tensor] = []
+        while not batches or len(batches) < (steps or 0):
+            order = torch.randperm(len(ids), generator=self.generator, device=self.generator.device)
+            batches += torch.split(ids[order.to(ids.device)], size)
+        return batches[:steps]
+
+    def _keep(self, improved: list[bool]) -> None:
+        """Keep the present weights of these members as their best."""
+        for name, value in self.net.named_parameters():
+            if all(improved):
+                self.best[name].copy_(value.detach())
+            else:
+                chosen = torch.tensor(improved, device=value.device).view(-1, *[1] * (value.dim() - 1))
+                self.best[name] = torch.where(chosen, value.detach(), self.best[name])
+
+    def _step(self, ids: Tensor, progress: float) -> Terms:
         """One step of Adam on a mini-batch; the values of the terms."""
         for group in self.optimizer.param_groups:
             group["lr"] = self.schedule.lr * self.schedule.decay(progress)
         with torch.enable_grad():  # a caller may have switched it off
             terms = self.loss(ids, progress)
-            total = torch.stack(list(terms.values()))
             self.optimizer.zero_grad()
-            total.sum().backward()  # type: ignore[no-untyped-call]
+            torch.stack([term.sum() for term in terms.values()]).sum().backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
-        return dict(zip(terms, total.tolist(), strict=True))  # one copy from the device for all terms
+        return {name: term.detach() for name, term in terms.items()}
 
     def state(self) -> tuple[dict[str, Tensor], str]:
-        """Return everything needed to continue: tensors by name, and the history as JSON."""
+        """Return everything needed to continue: tensors by name, and the histories as JSON."""
         tensors = named("net", self.net.state_dict()) | named("best", self.best)
         for number, moments in self.optimizer.state_dict()["state"].items():
             tensors |= named(f"adam.{number}", moments)
         tensors["generator"] = self.generator.get_state()
-        return tensors, json.dumps([asdict(epoch) for epoch in self.history])
+        return tensors, json.dumps([[asdict(epoch) for epoch in own] for own in self.histories])
 
-    def restore(self, tensors: dict[str, Tensor], history: str) -> None:
+    def restore(self, tensors: dict[str, Tensor], histories: str) -> None:
         """Continue from what `state` returned.
 
         Args:
             tensors: Its tensors.
-            history: Its JSON.
+            histories: Its JSON.
         """
         self.net.load_state_dict(part("net", tensors))
         self.best = {name: value.to(self.train_ids.device) for name, value in part("best", tensors).items()}
@@ -169,7 +212,9 @@ class Training(Generic[Net]):
             moments.setdefault(int(number), {})[key] = value
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": moments})
         self.generator.set_state(tensors["generator"].cpu())
-        self.history = [Epoch(**epoch) for epoch in json.loads(history)]
-        best = [epoch for epoch in self.history if epoch.best]
-        if best:
-            self.best_val, self.best_epoch = best[-1].val, best[-1].number
+        self.histories = [[Epoch(**epoch) for epoch in own] for own in json.loads(histories)]
+
+
+def _best(history: list[Epoch]) -> Epoch | None:
+    """The epoch with the lowest validation loss."""
+    return next((epoch for epoch in reversed(history) if epoch.best), None)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -69,25 +70,56 @@ def make_net(nodes: Tensor, embedding: Tensor, rows: int, config: RCConfig) -> E
 
 
 def unit_logits(net: EdgeMaskNet, done: Pass, batch: Data, units: Units, row: Tensor, config: RCConfig) -> Tensor:
-    """f_θ of every unit, from one run of the GNN over a batch.
+    """f_θ of every unit, from one run of the GNN over a batch; see `logits_of`."""
+    return logits_of(net, node_inputs(done, batch, config.inputs), done.embedding, row, units.pair, units.owner, config)
+
+
+def logits_of(
+    net: EdgeMaskNet, nodes: Tensor, embedding: Tensor, row: Tensor, pair: Tensor, owner: Tensor, config: RCConfig
+) -> Tensor:
+    """f_θ of every unit.
 
     A ranking has no level of its own; a softmax over the units of an instance makes instances comparable.
+
+    Args:
+        net: A mask network, or a stack of R.
+        nodes: The inputs of the nodes, [nodes, D].
+        embedding: [n, d] embeddings of the instances.
+        row: [n] their output rows.
+        pair: [2, units] the two nodes of each unit.
+        owner: [units] the instance of each unit.
+        config: The settings.
+
+    Returns:
+        [units]; of a stack [R·units], those of the first network, then those of the second, …
     """
-    logits = net(node_inputs(done, batch, config.inputs), done.embedding, row, units.pair, units.owner)
-    return log_softmax(logits, units.owner, len(row)) if learns_ranking(config) else logits
+    logits = net(nodes, embedding, row, pair, owner)
+    members = len(logits) if logits.dim() == 2 else 1
+    if not learns_ranking(config):
+        return cast(Tensor, logits.flatten())
+    return log_softmax(logits.flatten(), repeated_owner(owner, len(row), members), members * len(row))
 
 
-def connected_logits(net: EdgeMaskNet, done: Pass, batch: Data, units: Units, row: Tensor, config: RCConfig) -> Tensor:
-    """The same as shown in explanations: with `connected`, edges not connected to the explained node rank last.
+def repeated_owner(owner: Tensor, number: int, times: int) -> Tensor:
+    """[times·units] the owners of so many copies of `number` instances, one copy after the other."""
+    return owner if times == 1 else (owner + number * torch.arange(times, device=owner.device)[:, None]).flatten()
+
+
+def connected_units(logits: Tensor, batch: Data, units: Units, config: RCConfig) -> Tensor:
+    """The logits as shown in explanations: with `connected`, edges not connected to the explained node rank last.
 
     Masks are trained without it: whether the edge at the end of a path helps is learnt before the path is there.
     """
-    logits = unit_logits(net, done, batch, units, row, config)
     roots = batch.get("root_index", batch.get("edge_label_index"))
     if not config.connected or roots is None:
         return logits
     rounds = batch.hop_code.size(1) - 1  # at least as many as messages are passed
     return connected(logits, units.pair, roots.flatten(), int(batch.num_nodes or 0), rounds)
+
+
+def connected_logits(net: EdgeMaskNet, done: Pass, batch: Data, units: Units, row: Tensor, config: RCConfig) -> Tensor:
+    """f_θ of every unit as shown in explanations, from one run of the GNN over a batch."""
+    return connected_units(unit_logits(net, done, batch, units, row, config), batch, units, config)
 
 
 def mean_share(logits: Tensor, owner: Tensor, num_instances: int) -> Tensor:

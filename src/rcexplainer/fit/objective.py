@@ -1,5 +1,7 @@
 """From settings to what the mask network minimises."""
 
+from dataclasses import dataclass
+
 from rcexplainer.config import RCConfig
 from rcexplainer.core.gates import GATES
 from rcexplainer.core.losses import SIDES
@@ -16,10 +18,34 @@ from rcexplainer.core.objectives import (
 
 STABLE_TOP = 8  # k: top edges that must survive noise, as in the paper's measure
 DRAWS = 2  # explanations drawn for an instance in a step, to be compared with each other
-PRESS = 5.0  # pressed restarts begin with this many times β, which falls to β
 
 
-def make_masks(config: RCConfig, press: float = 1.0) -> Masks:
+@dataclass(frozen=True)
+class Restarts:
+    """How the networks that are trained side by side differ.
+
+    Attributes:
+        press: Factor of β at the start of the training, for each; it falls to 1.
+        target_size: Size of a mask up to which it is not penalised, for each.
+    """
+
+    press: tuple[float, ...]
+    target_size: tuple[float, ...]
+
+    @classmethod
+    def alone(cls, config: RCConfig) -> "Restarts":
+        """A single training, as the settings say."""
+        return cls((1.0,), (config.target_size,))
+
+    def __len__(self) -> int:
+        return len(self.press)
+
+    def some(self, start: int, end: int) -> "Restarts":
+        """Those at positions from start to end, exclusive."""
+        return Restarts(self.press[start:end], self.target_size[start:end])
+
+
+def make_masks(config: RCConfig, restarts: Restarts) -> Masks:
     """How logits become masks, and the penalties on them."""
     return Masks(
         GATES[config.gate],
@@ -27,21 +53,22 @@ def make_masks(config: RCConfig, press: float = 1.0) -> Masks:
         sparse=config.weight_sparse,
         discrete=config.weight_discrete,
         temperature=config.temperature,
-        target_size=config.target_size,
-        press=press,
+        target_size=restarts.target_size,
+        press=restarts.press,
     )
 
 
-def make_objective(config: RCConfig, press: float = 1.0) -> Objective:
+def make_objective(config: RCConfig, restarts: Restarts | None = None) -> Objective:
     """The sum of all losses with a weight.
 
     Args:
         config: The settings.
-        press: Factor of β at the start of the training; it falls to 1.
+        restarts: How networks that are trained side by side differ; None: a single one.
     """
+    masks = make_masks(config, restarts or Restarts.alone(config))
     parts: list[Objective] = []
     if config.weight_regions:
-        parts.append(leave_region(make_masks(config, press), config.weight_same, SIDES[config.sides]))
+        parts.append(leave_region(masks, config.weight_same, SIDES[config.sides]))
     if config.weight_order:
         parts.append(follow_order(config.weight_order))
     if config.weight_effect:

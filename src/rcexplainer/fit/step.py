@@ -1,7 +1,7 @@
 """Training sets: instances with their lessons and regions, and the mini-batches that objectives are computed on."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import torch
@@ -15,22 +15,36 @@ from rcexplainer.core.mask_net import EdgeMaskNet
 from rcexplainer.core.objectives import Objective, Step
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.segments import gather_ranges, owners
-from rcexplainer.core.stability import NoisyCopy, same_units
-from rcexplainer.core.units import Units, find_units
+from rcexplainer.core.stability import NoisyCopy
+from rcexplainer.core.units import Units
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.fit.data import InstanceSet
-from rcexplainer.fit.network import class_pair, connected_logits, learns_ranking, num_class_pairs, unit_logits
+from rcexplainer.fit.network import (
+    class_pair,
+    connected_units,
+    learns_ranking,
+    logits_of,
+    num_class_pairs,
+    repeated_owner,
+)
+from rcexplainer.fit.readings import POOL, CleanReadings, NoisyReading, NoisyReadings, Reading
 from rcexplainer.fit.teacher import Lessons, teach
 from rcexplainer.gnn.graph_store import delete_edges
 from rcexplainer.gnn.noise import noisy
 from rcexplainer.saving.checkpoint import FitFile
 
-Copies = Callable[[Data, Units, torch.Generator], Data]  # the copy of a batch that the network reads
+
+@dataclass(frozen=True, eq=False)
+class MiniBatch:
+    """Some instances, with their batch and its units."""
+
+    ids: Tensor  # [b]
+    batch: Data
+    units: Units
+    rows: Tensor  # [units] of the batch, their positions among the units of all instances
 
 
-def unchanged(batch: Data, units: Units, generator: torch.Generator) -> Data:
-    """The graphs themselves."""
-    return batch
+Read = Callable[[MiniBatch, torch.Generator], Reading]  # what the network reads of a mini-batch
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +57,9 @@ class TrainingSet:
     region: Tensor  # [n] of every instance
     config: RCConfig
     conditioned: bool = False  # whether the network has an output row for each pair of predicted and target class
+    _pools: dict[tuple[int, int], NoisyReadings] = field(default_factory=dict, repr=False)
+    _batches: dict[tuple[int, int], MiniBatch] = field(default_factory=dict, repr=False)
+    _readings: dict[int, Reading] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, data: InstanceSet, lessons: Lessons, regions: Regions, config: RCConfig) -> "TrainingSet":
@@ -71,93 +88,193 @@ class TrainingSet:
         return num_class_pairs(self.data.instances.split.num_classes, self.conditioned)
 
     @cached_property
+    def everything(self) -> Tensor:
+        """[n] all instances; as one batch they are made once."""
+        return self.data.instances.everything
+
+    @cached_property
+    def pieces(self) -> list[Tensor]:
+        """All instances, cut into pieces for one run of the model each; these batches are made once, too."""
+        pieces = self.data.instances.chunks(self.everything)
+        return [self.everything] if len(pieces) == 1 else pieces
+
+    @property
+    def copied_edges(self) -> float:
+        """Edges of the two copies of an instance that a step runs, on average."""
+        return 2 * max(1, self.data.instances.units.of_edge.numel()) / len(self.data)
+
+    @cached_property
     def features(self) -> Tensor:
         """The distinct feature rows of all nodes."""
         batch, _ = self.data.instances[self.data.instances.everything]
         return batch.x.unique(dim=0) if isinstance(batch.x, Tensor) else self.data.embedding[:0]
 
     @cached_property
-    def noisy_copies(self) -> Copies:
-        """Noisy copies, if the settings have noise."""
-        return noisy(self.config.noise, self.features) if self.config.noise else unchanged
+    def clean_readings(self) -> CleanReadings:
+        """What the network reads of the instances themselves."""
+        return CleanReadings(self.data.instances, self.config.inputs)
+
+    def noisy_readings(self, copies: int, seed: int) -> NoisyReadings:
+        """What the network reads of noisy copies; made when it is first needed.
+
+        Args:
+            copies: Copies of each instance.
+            seed: Draws them.
+        """
+        key = copies, seed
+        if key not in self._pools:
+            generator = torch.Generator(self.data.label.device).manual_seed(seed)
+            make = noisy(self.config.noise, self.features)
+            self._pools[key] = NoisyReadings(self.data.instances, self.config.inputs, make, copies, generator)
+        return self._pools[key]
+
+    def unchanged(self, some: MiniBatch, generator: torch.Generator | None = None) -> Reading:
+        """The network reads the graphs themselves; of batches that are made once it does so once."""
+        if not self._lasting(some.ids):
+            return self.clean_readings(some.ids, some.batch)
+        if id(some.ids) not in self._readings:
+            self._readings[id(some.ids)] = self.clean_readings(some.ids, some.batch)
+        return self._readings[id(some.ids)]
+
+    def noised(self, some: MiniBatch, generator: torch.Generator, copies: int = POOL) -> NoisyReading:
+        """The network reads noisy copies, one of so many of each graph."""
+        readings = self.noisy_readings(copies, generator.initial_seed())
+        return readings(some.ids, some.batch, some.units, generator)
 
     @property
-    def reading(self) -> Copies:
-        """The copies that all losses but stability are trained on; noisy ones only where there is no stability loss."""
-        return unchanged if self.config.weight_stable else self.noisy_copies
+    def reading(self) -> Read:
+        """What all losses but stability are trained on; noisy copies only where there is no stability loss."""
+        return self.noised if self.config.noise and not self.config.weight_stable else self.unchanged
+
+    def mini_batch(self, ids: Tensor, copies: int = 1) -> MiniBatch:
+        """These instances, so many times one after the other.
+
+        Args:
+            ids: [b].
+            copies: How many times.
+        """
+        key = id(ids), copies
+        if key in self._batches:
+            return self._batches[key]
+        wide = ids if copies == 1 else ids.repeat(copies)
+        rows, _ = gather_ranges(self.data.instances.units.ptr[wide], self.data.instances.units.ptr[wide + 1])
+        made = MiniBatch(wide, *self.data.instances[wide], rows)
+        if self._lasting(ids):
+            self._batches[key] = made
+        return made
+
+    def _lasting(self, ids: Tensor) -> bool:
+        """Whether these very instances come again."""
+        return ids is self.everything or any(ids is piece for piece in self.pieces)
 
     @cached_property
     def clean(self) -> Tensor:
         """[n, P] B(φ_gc(G)) of every instance, towards the inside of its region."""
         return self.regions.margins(self.data.embedding, self.region)
 
-    def step(self, net: EdgeMaskNet, ids: Tensor, progress: float, generator: torch.Generator, read: Copies) -> Step:
-        """A mini-batch for an objective: the network reads a copy of the graphs, and answers for the graphs themselves.
+    def step(
+        self,
+        net: EdgeMaskNet,
+        ids: Tensor,
+        progress: float,
+        generator: torch.Generator,
+        read: Read,
+        copies: int = POOL,
+    ) -> Step:
+        """A mini-batch for an objective: the network reads the graphs or copies, and answers for the graphs themselves.
 
         Args:
-            net: The mask network.
+            net: The mask network, or a stack of them.
             ids: The instances, [b].
             progress: The share of the training that is done.
             generator: Random numbers.
-            read: Makes the copy.
+            read: What the network reads.
+            copies: Noisy copies of each instance that there are to choose from.
         """
-        data, split = self.data, self.data.instances.split
-        batch, units = data.instances[ids]
-        copies = read(batch, units, generator)
-        logits = unit_logits(net, split.run(copies), copies, units, self.row[ids], self.config)
+        data, split, number = self.data, self.data.instances.split, len(ids)
+        some = self.mini_batch(ids)
+        units, row = some.units, self.row[ids]
+
+        def heard(reading: Reading, pair: Tensor, owner: Tensor) -> Tensor:
+            return logits_of(net, reading.nodes, reading.embedding, row, pair, owner, self.config)
+
+        logits = heard(read(some, generator), units.pair, units.owner)
+        members = len(logits) // len(units) if len(units) else 1
 
         def copied() -> NoisyCopy:
-            other = self.noisy_copies(batch, units, generator)
-            nodes = int(other.num_nodes or 0)
-            own = find_units(other.edge_index, nodes, batch.batch, len(ids), other.get("edge_fixed"))
-            heard = unit_logits(net, split.run(other), other, own, self.row[ids], self.config)
-            return NoisyCopy(heard, own.owner, same_units(units.pair, own.pair, nodes))
+            other = self.noised(some, generator, copies)
+            unit = torch.where(other.unit < 0, -1, other.unit + len(units) * _numbers(members, ids))
+            owner = repeated_owner(other.owner, number, members)
+            return NoisyCopy(heard(other, other.pair, other.owner), owner, unit.flatten())
 
-        def inside(mask: Tensor) -> Tensor:
-            return self.regions.margins(split.run(batch, units.to_edges(mask, 1.0)).embedding, self.region[ids])
+        def runs(values: Tensor, run: Callable[[MiniBatch, Tensor], Tensor]) -> Tensor:
+            """The rows [k, R·b, …] that `run` takes from the model for values [k, R·units] of the units."""
+            most = max(1, data.instances.max_edges // max(1, some.batch.num_edges))
+            parts = values.view(len(values) * members, len(units)).split(most)
+            rows = [run(self.mini_batch(ids, len(part)), part.flatten()) for part in parts]
+            found = torch.cat(rows)
+            return found.view(len(values), -1, *found.shape[1:])
 
-        def log_p(mask: Tensor) -> Tensor:
-            sure = split.log_probs(split.run(batch, units.to_edges(mask, 1.0)).output)
-            return sure.gather(1, data.label[ids, None]).squeeze(1)
+        def inside(masks: Tensor) -> Tensor:
+            def margins(wide: MiniBatch, mask: Tensor) -> Tensor:
+                done = split.run(wide.batch, wide.units.to_edges(mask, 1.0))
+                return self.regions.margins(done.embedding, self.region[wide.ids])
+
+            return runs(masks, margins)
+
+        def log_p(masks: Tensor) -> Tensor:
+            def own(wide: MiniBatch, mask: Tensor) -> Tensor:
+                sure = split.log_probs(split.run(wide.batch, wide.units.to_edges(mask, 1.0)).output)
+                return sure.gather(1, data.label[wide.ids, None]).squeeze(1)
+
+            return runs(masks, own)
 
         @torch.no_grad()
         def outcome(removed: Tensor) -> Tensor:
-            left = split.log_probs(split.run(delete_edges(batch, units.to_edges(removed, False))).output).exp()
-            return data.reached(left, ids)
+            def reached(wide: MiniBatch, gone: Tensor) -> Tensor:
+                left = split.run(delete_edges(wide.batch, wide.units.to_edges(gone, False)))
+                return data.reached(split.log_probs(left.output).exp(), wide.ids)
 
-        rows, _ = gather_ranges(data.instances.units.ptr[ids], data.instances.units.ptr[ids + 1])
+            return runs(removed, reached)
+
+        taught = self.lessons.taught
         return Step(
             logits=logits,
-            ptr=units.ptr,
-            owner=units.owner,
-            clean=self.clean[ids],
+            ptr=torch.cat([units.ptr[:1], (units.ptr[1:] + len(units) * _numbers(members, ids)).flatten()]),
+            owner=repeated_owner(units.owner, number, members),
+            clean=self.clean[ids].repeat(members, 1),
             inside=inside,
             log_p=log_p,
             outcome=outcome,
             copied=copied,
-            order=self.lessons.order[ids],
-            effect=self.lessons.effect[rows],
+            order=self.lessons.order[ids].repeat(members, 1),
+            effect=self.lessons.effect[some.rows].repeat(members),
             progress=progress,
             generator=generator,
+            taught=None if taught is None else taught[ids].repeat(members),
+            members=members,
         )
 
     @torch.no_grad()
-    def loss(self, net: EdgeMaskNet, objective: Objective) -> float:
-        """The mean loss of all instances, with the same random numbers every time."""
-        generator, total = torch.Generator().manual_seed(0), 0.0
-        for ids in self.data.instances.chunks(self.data.instances.everything):
-            terms = objective(self.step(net, ids, 1.0, generator, unchanged))
-            total += len(ids) * sum(float(term) for term in terms.values())
-        return total / len(self.data)
+    def loss(self, net: EdgeMaskNet, objective: Objective) -> Tensor:
+        """The mean loss of all instances for each network, [R], with the same random numbers every time."""
+        generator = torch.Generator(self.data.label.device).manual_seed(0)
+        parts: list[Tensor] = []
+        for ids in self.pieces:
+            terms = objective(self.step(net, ids, 1.0, generator, self.unchanged, copies=1))
+            parts.append(len(ids) * torch.stack(list(terms.values())).sum(0))
+        return torch.stack(parts).sum(0) / len(self.data)
 
     @torch.no_grad()
     def logits(self, net: EdgeMaskNet) -> tuple[Tensor, Tensor]:
         """f_θ and the owner of every unit."""
-        instances, parts = self.data.instances, []
-        for ids in instances.chunks(instances.everything):
-            batch, units = instances[ids]
-            parts.append(connected_logits(net, instances.split.run(batch), batch, units, self.row[ids], self.config))
-        return torch.cat(parts), owners(instances.units.ptr)
+        parts: list[Tensor] = []
+        for ids in self.pieces:
+            some = self.mini_batch(ids)
+            read, units = self.unchanged(some), some.units
+            found = logits_of(net, read.nodes, read.embedding, self.row[ids], units.pair, units.owner, self.config)
+            parts.append(connected_units(found, some.batch, units, self.config))
+        return torch.cat(parts), owners(self.data.instances.units.ptr)
 
     @torch.no_grad()
     def collapse(self, net: EdgeMaskNet) -> str | None:
@@ -182,6 +299,11 @@ class TrainingSet:
             return after - before - gone / counts
 
         return calibrate(logits, self.row, gain, self.rows)
+
+
+def _numbers(members: int, like: Tensor) -> Tensor:
+    """[R, 1] the numbers of networks that are trained side by side."""
+    return torch.arange(members, device=like.device)[:, None]
 
 
 def with_lessons(

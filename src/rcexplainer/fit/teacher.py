@@ -10,7 +10,7 @@ from tqdm.auto import tqdm
 from rcexplainer.config import RCConfig
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.search import greedy, prefer
-from rcexplainer.core.segments import ranks, split_by_cost
+from rcexplainer.core.segments import gather_ranges, ranks, split_by_cost
 from rcexplainer.fit.data import InstanceSet
 from rcexplainer.gnn.instances import Instances, single_effects
 from rcexplainer.gnn.split import Pass
@@ -19,7 +19,8 @@ from rcexplainer.saving.checkpoint import FitFile
 SEARCH_PAIRS = 1 << 20  # all single deletions of a graph are run at once: the square of its units is what that costs
 DEPTH = 0.3  # how far the search deletes, as a share of the units
 STEPS = 32  # and how many units at most
-CANDIDATES = 64  # units among which it chooses: those with the largest effect when deleted alone
+CANDIDATES = 8  # units among which it chooses: those with the largest effect when deleted alone
+SEARCHED, SEARCHED_LEAST = 0.25, 256  # share of the instances that is searched, and at least how many
 TOLERANCE = 0.01  # outside the region, units this close in probability are ordered by their effect alone
 
 
@@ -29,6 +30,7 @@ class Lessons:
 
     order: Tensor  # π [n, K] positions within each instance in the order of deletion, −1 after the last one
     effect: Tensor  # e [units] the effect of deleting this unit alone
+    taught: Tensor | None = None  # [n] the instances that were searched; None: all of them
 
     @classmethod
     def none(cls, data: InstanceSet) -> "Lessons":
@@ -41,7 +43,12 @@ class Lessons:
         """The lessons of several sets, one after the other."""
         width = max(part.order.size(1) for part in parts)
         orders = [nn.functional.pad(part.order, (0, width - part.order.size(1)), value=-1) for part in parts]
-        return cls(torch.cat(orders), torch.cat([part.effect for part in parts]))
+        taught = None
+        if any(part.taught is not None for part in parts):
+            taught = torch.cat(
+                [part.order.new_ones(len(part.order)).bool() if part.taught is None else part.taught for part in parts]
+            )
+        return cls(torch.cat(orders), torch.cat([part.effect for part in parts]), taught)
 
 
 @dataclass(frozen=True)
@@ -99,17 +106,40 @@ def teach(
         return Lessons.none(data)
     if (before := file.get(name)) is not None:
         return Lessons(**{key: value.to(data.label.device) for key, value in before[0].items()})
-    lessons = search(data, GOALS[config.teacher](data, regions), progress)
-    file.put(name, {"order": lessons.order, "effect": lessons.effect})
+    lessons = search(data, GOALS[config.teacher](data, regions), progress, searched=searched_instances(len(data)))
+    tensors = {"order": lessons.order, "effect": lessons.effect, "taught": lessons.taught}
+    file.put(name, {key: value for key, value in tensors.items() if value is not None})
     return lessons
 
 
-def search(data: InstanceSet, goal: Goal, progress: bool = False, tolerance: float = TOLERANCE) -> Lessons:
-    """Greedy deletion towards the goal, batched over instances."""
+def searched_instances(number: int) -> Tensor:
+    """[k] a random share of the instances, in ascending order: enough to guide a network that learns from outcomes."""
+    order = torch.randperm(number, generator=torch.Generator().manual_seed(0))
+    return order[: max(SEARCHED_LEAST, int(SEARCHED * number))].sort().values
+
+
+def search(
+    data: InstanceSet,
+    goal: Goal,
+    progress: bool = False,
+    tolerance: float = TOLERANCE,
+    searched: Tensor | None = None,
+) -> Lessons:
+    """Greedy deletion towards the goal, batched over instances.
+
+    Args:
+        data: The instances.
+        goal: Where the search leads.
+        progress: Whether to show a progress bar.
+        tolerance: Difference in probability up to which options count as tied.
+        searched: [k] the instances to search, ascending; None: all of them.
+    """
+    instances, everything = data.instances, data.instances.everything
+    chosen = everything if searched is None else searched.to(everything.device)
     lessons: list[Lessons] = []
-    pieces = split_by_cost(data.instances.everything, data.instances.units.counts**2, SEARCH_PAIRS)
+    pieces = split_by_cost(chosen, instances.units.counts[chosen] ** 2, SEARCH_PAIRS)
     for ids in tqdm(pieces, desc="search", unit="batch", disable=not progress):
-        part = data.instances.some(ids)
+        part = instances.some(ids)
         ptr, owner = part.units.ptr, part.units.owner
 
         def distance(copies: Tensor, removed: Tensor, ids: Tensor = ids, part: Instances = part) -> Tensor:
@@ -120,4 +150,10 @@ def search(data: InstanceSet, goal: Goal, progress: bool = False, tolerance: flo
         allowed = ranks(effect, owner, ptr) < CANDIDATES
         found = greedy(ptr, distance, allowed, steps, choose=prefer(effect, tolerance)).units
         lessons.append(Lessons(torch.where(found < 0, -1, found - ptr[:-1, None]), effect))
-    return Lessons.joined(lessons)
+    made = Lessons.joined(lessons)
+    if len(chosen) == len(data):
+        return made
+    rows, _ = gather_ranges(instances.units.ptr[chosen], instances.units.ptr[chosen + 1])
+    order = made.order.new_full((len(data), made.order.size(1)), -1).index_copy(0, chosen, made.order)
+    effect = made.effect.new_zeros(len(instances.units)).index_copy(0, rows, made.effect)
+    return Lessons(order, effect, torch.zeros_like(everything, dtype=torch.bool).index_fill(0, chosen, True))

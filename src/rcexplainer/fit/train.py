@@ -1,10 +1,12 @@
 """Boundaries and regions from predictions, and the training of the mask network: restarts, ensemble, rescue."""
 
 import logging
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import zip_longest
-from math import inf, isfinite
+from math import ceil, inf, isfinite
 
 import torch
 from torch import Tensor
@@ -12,7 +14,7 @@ from tqdm.auto import tqdm
 
 from rcexplainer.config import RCConfig
 from rcexplainer.core.boundaries import Head, LinearBoundaries
-from rcexplainer.core.mask_net import EdgeMaskNet, mean_of
+from rcexplainer.core.mask_net import EdgeMaskNet, mean_of, member_of, stack_of
 from rcexplainer.core.objectives import Objective, Terms
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.sampling import sample_boundaries
@@ -20,9 +22,8 @@ from rcexplainer.core.training import Epoch, Schedule, Training, constant, cosin
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.fit.data import Predictions
 from rcexplainer.fit.network import make_net, mean_logits
-from rcexplainer.fit.objective import PRESS
+from rcexplainer.fit.objective import Restarts
 from rcexplainer.fit.step import TrainingSet
-from rcexplainer.gnn.instances import node_inputs
 from rcexplainer.gnn.seed import seeded
 from rcexplainer.gnn.split import SplitModel
 from rcexplainer.saving.checkpoint import FitFile
@@ -32,7 +33,12 @@ log = logging.getLogger(__name__)
 STANDARDISED_ON = 512  # instances on which the inputs of the network are standardised
 ENSEMBLE = 6  # restarts that are averaged, at most
 WIDEN = 2.0  # every second pair of restarts may keep this many times as many edges
-MakeObjective = Callable[[RCConfig, float], Objective]  # (settings, initial factor of β) → objective
+PRESS = 5.0  # pressed restarts begin with this many times β, which falls to β
+SMALL_BATCH, LEAST_BATCH = 128, 32  # instances in a step on a CPU, shared by all restarts, and at least for each
+STEP_EDGES = defaultdict(lambda: 1 << 22, cpu=1 << 18)  # edges in the masked copies of a step, by type of device
+PASSES = 2  # over a small set in an epoch
+LEAST_STEPS, MOST_STEPS = 8, 24  # steps in an epoch; the most are shared by all restarts
+MakeObjective = Callable[[RCConfig, Restarts], Objective]
 
 
 def class_margins(split: SplitModel) -> Head:
@@ -117,69 +123,139 @@ def new_training(
     validation: TrainingSet,
     objective: Objective,
     generator: torch.Generator,
-    seed: int,
+    seeds: Sequence[int],
     keep_last: bool,
 ) -> Training[EdgeMaskNet]:
-    """A new mask network and its training, which is iterated over epoch by epoch.
+    """A stack of new mask networks and their training, which is iterated over epoch by epoch.
 
     Args:
-        training: What it is trained on.
-        validation: What stops it.
-        objective: What it minimises.
+        training: What they are trained on.
+        validation: What stops them.
+        objective: What they minimise.
         generator: Random numbers of the training.
-        seed: Draws the first weights.
+        seeds: Draw the first weights of each.
         keep_last: Keep the weights of the last epoch rather than of the best.
     """
     config, data = training.config, training.data
-    with seeded(seed):
-        batch, _ = data.instances[data.instances.everything[:STANDARDISED_ON]]
-        done = data.instances.split.run(batch)
-        net = make_net(node_inputs(done, batch, config.inputs), data.embedding, training.rows, config)
+    some = training.mini_batch(standardised_on(len(data)).to(data.label.device))
+    nodes = training.unchanged(some).nodes
+    nets: list[EdgeMaskNet] = []
+    for seed in seeds:
+        with seeded(seed):
+            nets.append(make_net(nodes, data.embedding, training.rows, config))
+    stack = stack_of(nets)
 
     def loss(ids: Tensor, share: float) -> Terms:
-        return objective(training.step(net, ids, share, generator, training.reading))
+        return objective(training.step(stack, ids, share, generator, training.reading))
 
-    schedule = Schedule(
-        config.epochs,
-        config.lr,
-        config.batch_size,
-        config.patience or config.epochs,
-        constant if config.patience is None else cosine,
-        keep_last,
-    )
-    return Training(net, loss, lambda: validation.loss(net, objective), data.instances.everything, generator, schedule)
+    schedule = make_schedule(config, training, keep_last)
+    held_out = partial(validation.loss, stack, objective)
+    return Training(stack, loss, held_out, training.everything, generator, schedule, len(seeds))
 
 
-def train_network(
-    run: Training[EdgeMaskNet], validation: TrainingSet, file: FitFile, name: str, progress: bool
-) -> TrainedNetwork:
-    """One training, from its checkpoint if there is one.
+def standardised_on(number: int) -> Tensor:
+    """[k] a random sample of the instances: datasets may be sorted by class."""
+    order = torch.randperm(number, generator=torch.Generator().manual_seed(0))
+    return order[:STANDARDISED_ON].sort().values
+
+
+def make_schedule(config: RCConfig, training: TrainingSet, keep_last: bool) -> Schedule:
+    """How long and how fast to train.
+
+    A batch size that is given makes an epoch one pass over all instances. Otherwise it is chosen by device; with it
+    the learning rate grows, by its fourth root, and an epoch has a bounded number of steps: at most those of two passes
+    over a small set, or of a part of a large one, and at least a few where batches are large.
+
+    Args:
+        config: The settings.
+        training: The instances.
+        keep_last: Keep the weights of the last epoch rather than of the best.
+    """
+    decay = constant if config.patience is None else cosine
+    size, lr, steps = config.batch_size, config.lr, None
+    if size is None:
+        small = max(LEAST_BATCH, SMALL_BATCH // config.restarts)
+        size = device_batch_size(training, small, config.restarts)
+        lr *= (size / small) ** 0.25
+        steps = min(PASSES * ceil(len(training.data) / size), max(MOST_STEPS // config.restarts, LEAST_STEPS))
+        steps = max(steps, LEAST_STEPS) if size > small else steps
+    return Schedule(config.epochs, lr, size, config.patience or config.epochs, decay, keep_last, steps)
+
+
+def device_batch_size(training: TrainingSet, small: int, members: int) -> int:
+    """Instances in a step: few on a CPU, where visits cost; on a GPU, where steps cost, as many as fit.
+
+    Args:
+        training: The instances.
+        small: The batch size on a CPU.
+        members: Networks that are trained side by side, each on copies of the batch.
+    """
+    device = training.data.label.device.type
+    if device == "cpu":
+        return small
+    return min(len(training.data), max(small, int(STEP_EDGES[device] / (members * training.copied_edges))))
+
+
+def stack_size(training: TrainingSet, batch_size: int) -> int:
+    """How many restarts are trained side by side: as many as fit, as all their copies of a batch are in memory."""
+    edges = min(batch_size, len(training.data)) * training.copied_edges
+    return max(1, int(STEP_EDGES[training.data.label.device.type] / edges))
+
+
+def train_stack(
+    run: Training[EdgeMaskNet],
+    validation: TrainingSet,
+    restarts: Restarts,
+    file: FitFile,
+    name: str,
+    progress: bool,
+) -> list[TrainedNetwork]:
+    """The networks of one stack, from its checkpoint if there is one.
 
     Args:
         run: The training.
-        validation: Decides whether the network has collapsed.
+        validation: Decides whether a network has collapsed.
+        restarts: How the networks differ.
         file: The checkpoint of the fit.
         name: Of the training there and on the progress bar.
         progress: Whether to show a progress bar.
     """
-    start = run.validate()
+    starts = torch.as_tensor(run.validate()).tolist()
     if (before := file.get(name)) is not None:
         run.restore(*before)
-        log.info("continuing after epoch %d", len(run.history))
     bar = tqdm(run, name, run.schedule.epochs, unit="epoch", initial=len(run.history), disable=not progress)
     for epoch in bar:
         bar.set_postfix(**{term: f"{value:.3f}" for term, value in epoch.terms.items()}, val=f"{epoch.val:.3f}")
         file.put(name, *run.state(), at_once=run.finished)
-    lowest = min((epoch.val for epoch in run.history if isfinite(epoch.val)), default=inf)
+    return [
+        trained_network(member_of(run.net, place), history, start, validation, run.schedule.keep_last, size)
+        for place, (history, start, size) in enumerate(zip(run.histories, starts, restarts.target_size, strict=True))
+    ]
+
+
+def trained_network(
+    net: EdgeMaskNet, history: list[Epoch], start: float, validation: TrainingSet, keep_last: bool, target_size: float
+) -> TrainedNetwork:
+    """A network after its training, and whether it has collapsed.
+
+    Args:
+        net: The network, with the weights that are kept.
+        history: Its training.
+        start: Its validation loss before.
+        validation: Decides whether it has collapsed.
+        keep_last: Whether the weights are those of the last epoch rather than of the best.
+        target_size: Size of a mask up to which it was not penalised.
+    """
+    lowest = min((epoch.val for epoch in history if isfinite(epoch.val)), default=inf)
     fell = isfinite(lowest) and lowest <= start
     diverged = None if fell else "the training diverged: its loss never fell below where it began"
-    kept = run.history[-1].val if run.schedule.keep_last else lowest
-    collapse = diverged or validation.collapse(run.net)
-    return TrainedNetwork(run.net, tuple(run.history), kept if isfinite(kept) else inf, collapse)
+    kept = history[-1].val if keep_last else lowest
+    collapse = diverged or validation.collapse(net)
+    return TrainedNetwork(net, tuple(history), kept if isfinite(kept) else inf, collapse, target_size)
 
 
-def restart_settings(config: RCConfig, units: float) -> list[tuple[RCConfig, float]]:
-    """The settings of every restart, and the factor of β it begins with.
+def restart_settings(config: RCConfig, units: float) -> Restarts:
+    """How the restarts differ.
 
     Some restarts converge to the wrong edges, or keep all of them, so they are not all alike: every second one begins
     with a larger size penalty, and every second pair may keep more edges. Few edges show which the network cannot do
@@ -190,13 +266,11 @@ def restart_settings(config: RCConfig, units: float) -> list[tuple[RCConfig, flo
         units: Mean number of units of an instance: a target size beyond it would penalise nothing.
     """
     wide = config.target_size * WIDEN
-    return [
-        (
-            replace(config, target_size=wide if number // 2 % 2 and wide < units else config.target_size),
-            PRESS if number % 2 else 1.0,
-        )
-        for number in range(config.restarts)
-    ]
+    numbers = range(config.restarts)
+    return Restarts(
+        tuple(PRESS if number % 2 else 1.0 for number in numbers),
+        tuple(wide if number // 2 % 2 and wide < units else config.target_size for number in numbers),
+    )
 
 
 def train_ensemble(
@@ -204,33 +278,35 @@ def train_ensemble(
     validation: TrainingSet,
     objective: MakeObjective,
     *,
-    generator: torch.Generator,
     seed: int,
     file: FitFile,
     name: str = "mask network",
     progress: bool = True,
 ) -> TrainedNetwork:
-    """Train every restart, and average the best.
+    """Train every restart, as many side by side as the device can take, and average the best.
 
     Args:
         training: What the networks are trained on.
         validation: What stops and ranks them.
-        objective: Makes the objective of a restart.
-        generator: Random numbers, shared by all restarts.
-        seed: Draws the first weights.
+        objective: Makes the objective of restarts that are trained side by side.
+        seed: Draws the first weights and all random numbers of the training.
         file: The checkpoint of the fit.
         name: Of the trainings there and on the progress bars.
         progress: Whether to show progress bars.
     """
-    config = training.config
-    units = float(training.data.instances.units.counts.double().mean())
+    config, device = training.config, training.data.label.device
+    restarts = restart_settings(config, float(training.data.instances.units.counts.double().mean()))
+    last = config.patience is None
+    schedule = make_schedule(config, training, keep_last=last)
+    size = stack_size(training, schedule.batch_size)
     trained: list[TrainedNetwork] = []
-    for number, (own, press) in enumerate(restart_settings(config, units)):
-        last = config.patience is None
-        run = new_training(training, validation, objective(own, press), generator, seed + number, keep_last=last)
-        title = name if not number else f"{name}, start {number + 1}"
-        one = train_network(run, validation, file, title, progress)
-        trained.append(replace(one, target_size=own.target_size))
+    for start in range(0, len(restarts), size):
+        some = restarts.some(start, start + size)
+        seeds = [seed + start + number for number in range(len(some))]
+        generator = torch.Generator(device).manual_seed(seeds[0])
+        run = new_training(training, validation, objective(config, some), generator, seeds, keep_last=last)
+        title = name if not start else f"{name}, start {start + 1}"
+        trained += train_stack(run, validation, some, file, title, progress)
     best = best_restarts(trained, ENSEMBLE)
     return replace(best[0], net=mean_of([one.net for one in best], mean_logits(config)))
 

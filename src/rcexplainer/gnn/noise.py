@@ -21,8 +21,10 @@ from rcexplainer.core.gates import uniform
 from rcexplainer.core.units import Units
 from rcexplainer.gnn.graph_store import edge_level_keys
 
+NoisyBatch = Callable[[Data, Units, torch.Generator], Data]  # (batch, its units, random numbers) → a noisy copy
 
-def noisy(noise: float, rows: Tensor) -> Callable[[Data, Units, torch.Generator], Data]:
+
+def noisy(noise: float, rows: Tensor) -> NoisyBatch:
     """A function that makes noisy copies of batches.
 
     Args:

@@ -105,7 +105,7 @@ def watched(
         A snapshot before the first epoch and after every epoch, with what the epoch reports.
     """
     objective = make_objective(training.config)
-    run = new_training(training, held, objective, generator, seed, keep_last=True)  # every epoch is shown
+    run = new_training(training, held, objective, generator, [seed], keep_last=True)  # every epoch is shown
     run.net.eval()
     yield snapshot(run.net, watch, 0), None
     for epoch in run:
