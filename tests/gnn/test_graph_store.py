@@ -24,6 +24,65 @@ def test_same_as_from_data_list(ids):
         assert batch.num_nodes == expected.num_nodes
 
 
+KEYS = ("x", "edge_index", "edge_attr", "edge_weight", "y", "batch", "ptr")
+
+
+@pytest.mark.parametrize(("first", "end"), [(0, 6), (0, 1), (2, 5), (5, 6)])
+def test_consecutive_graphs_are_cut_without_gathering(first, end):
+    graphs = make_graphs(6, edge_weight=True)
+    store = GraphStore(graphs)
+    expected = Batch.from_data_list(graphs[first:end])
+    found = store.range(first, end)
+    for key in KEYS:
+        assert torch.equal(found[key], expected[key])
+    found.x.zero_()  # as a model may that works in place
+    assert torch.equal(store.range(first, end).x, expected.x)
+
+
+@pytest.mark.parametrize("ids", [[0], [4, 1, 1, 3], [2, 0, 5, 4, 3, 1]])
+def test_a_batch_is_stored_as_it_is(ids):
+    graphs = make_graphs(6, edge_weight=True)
+    store = GraphStore(Batch.from_data_list(graphs))
+    expected = Batch.from_data_list([graphs[i] for i in ids])
+    for key in KEYS:
+        assert torch.equal(store[torch.tensor(ids)][key], expected[key])
+
+
+def test_some_of_the_edges():
+    graphs = make_graphs(3, edge_weight=True)
+    store = GraphStore(graphs)
+    ids, kept = torch.tensor([2, 0]), [1, 3, 4]
+    start = int(store.edge_ptr[2])
+    columns = torch.tensor([start + 1, start + 3, 0, 2])
+    batch = store.cut(ids, (columns, torch.tensor([0, 0, 1, 1])))
+    shift = graphs[2].num_nodes
+    expected = torch.cat([graphs[2].edge_index[:, kept[:2]], graphs[0].edge_index[:, [0, 2]] + shift], 1)
+    assert torch.equal(batch.edge_index, expected)
+    assert torch.equal(batch.edge_weight, torch.cat([graphs[2].edge_weight[kept[:2]], graphs[0].edge_weight[[0, 2]]]))
+    assert torch.equal(batch.x, torch.cat([graphs[2].x, graphs[0].x]))
+
+
+class Own(Data):
+    """A class with a rule of its own: `pairs` counts labels, not nodes."""
+
+    def __inc__(self, key, value, *args, **kwargs):
+        return 100 if key == "pairs" else super().__inc__(key, value, *args, **kwargs)
+
+    def __cat_dim__(self, key, value, *args, **kwargs):
+        return 1 if key == "pairs" else super().__cat_dim__(key, value, *args, **kwargs)
+
+
+def test_rules_of_a_class_and_values_that_are_no_tensors():
+    graphs = [Own(**graph.to_dict()) for graph in make_graphs(3)]
+    for number, graph in enumerate(graphs):
+        graph.pairs = torch.arange(4).reshape(2, 2)
+        graph.weight = float(number)
+        graph.name = "not a tensor"
+    batch, expected = GraphStore(graphs)[torch.tensor([2, 0])], Batch.from_data_list([graphs[2], graphs[0]])
+    for key in ("x", "edge_index", "pairs", "weight", "batch"):
+        assert torch.equal(batch[key], expected[key]), key
+
+
 def test_graphs_without_edges_or_features():
     graphs = [Data(num_nodes=3, edge_index=torch.empty(2, 0).long()), *make_graphs(2)]
     batch = GraphStore(graphs)[torch.tensor([0, 2, 0])]
