@@ -11,6 +11,7 @@ import rcexplainer as rc
 from rcexplainer.errors import CheckpointError
 from rcexplainer.saving.fingerprint import fingerprint
 from tests.zoo import graph_models
+from tests.zoo.parts import HIDDEN
 
 
 class Versioned(graph_models.Net):
@@ -30,7 +31,7 @@ class Versioned(graph_models.Net):
 class SparseBuffer(graph_models.Net):
     def __init__(self) -> None:
         super().__init__()
-        self.register_buffer("mix", torch.eye(graph_models.HIDDEN).to_sparse())
+        self.register_buffer("mix", torch.eye(HIDDEN).to_sparse())
 
     def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
         x = self.second(self.first(x, edge_index).relu(), edge_index).relu()

@@ -20,8 +20,9 @@ from torch_geometric.nn import (
 )
 from torch_geometric.utils import scatter, sort_edge_index
 
-from tests.zoo import graph_models
-from tests.zoo.graph_models import FEATURES, HIDDEN, ContentCache, ShapeCache, StuckInTraining, Using, middle
+from tests.zoo import parts
+from tests.zoo.graph_models import middle
+from tests.zoo.parts import FEATURES, HIDDEN, ContentCache, ShapeCache, StuckInTraining, Using
 
 NODES = 120
 
@@ -32,7 +33,7 @@ class NodeNet(nn.Module):
     def __init__(self, between: nn.Module | None = None) -> None:
         super().__init__()
         self.first, self.second = SAGEConv(FEATURES, HIDDEN), SAGEConv(HIDDEN, HIDDEN)
-        self.between, self.head = between or graph_models.Plain(), nn.Linear(HIDDEN, 2)
+        self.between, self.head = between or parts.Plain(), nn.Linear(HIDDEN, 2)
 
     def embed(self, x: Tensor, edge_index: Tensor) -> Tensor:
         x = self.between(self.first(x, edge_index), torch.zeros(len(x), dtype=torch.long)).relu()
@@ -159,7 +160,7 @@ EXPLAINED: dict[str, Callable[[], nn.Module]] = {
     "group norm": lambda: NodeNet(Using(DiffGroupNorm(HIDDEN, 2))),
     "dropout": lambda: NodeNet(Using(nn.Dropout(0.5))),
     "cache keyed by content": lambda: NodesByDegree(ContentCache()),
-    "leaves traces": lambda: NodeNet(graph_models.Recording()),
+    "leaves traces": lambda: NodeNet(parts.Recording()),
     "sorts and puts back": lambda: SortsNodes(puts_back=True),
     "sorts edges in place": SortsEdges,
     "first neighbours": FirstNeighbours,
@@ -169,21 +170,21 @@ EXPLAINED: dict[str, Callable[[], nn.Module]] = {
 WHOLE = "mixes the graphs of a batch|reads the whole graph|differently in a"
 REFUSED: dict[str, tuple[Callable[[], nn.Module], str]] = {
     "batch norm in training mode": (lambda: NodeNet(Using(StuckInTraining(HIDDEN))), WHOLE),
-    "trains in forward": (lambda: NodeNet(graph_models.TrainsInForward()), WHOLE),
+    "trains in forward": (lambda: NodeNet(parts.TrainsInForward()), WHOLE),
     "graph norm": (lambda: NodeNet(Using(GraphNorm(HIDDEN))), WHOLE),
     "pair norm": (lambda: NodeNet(Using(PairNorm())), WHOLE),
     "instance norm": (lambda: NodeNet(Using(InstanceNorm(HIDDEN))), WHOLE),
     "layer norm": (lambda: NodeNet(Using(LayerNorm(HIDDEN))), WHOLE),
     "mean subtraction": (lambda: NodeNet(Using(MeanSubtractionNorm())), WHOLE),
     "group norm of the batch": (lambda: NodeNet(Using(DiffGroupNorm(HIDDEN, 2, track_running_stats=False))), WHOLE),
-    "token": (lambda: NodeNet(graph_models.Token(shared=True)), WHOLE),
-    "largest of all": (lambda: NodeNet(graph_models.OverMaximum()), WHOLE),
+    "token": (lambda: NodeNet(parts.Token(shared=True)), WHOLE),
+    "largest of all": (lambda: NodeNet(parts.OverMaximum()), WHOLE),
     "cache keyed by shape": (lambda: NodesByDegree(ShapeCache()), "keeps state from one call to the next"),
-    "cache outside": (lambda: NodesByDegree(graph_models.outside_cache()), f"keeps state|{WHOLE}"),
-    "running mean": (lambda: NodeNet(graph_models.RunningMean()), "random in evaluation mode|keeps state"),
-    "every second call": (lambda: NodeNet(graph_models.EverySecondCall()), "random in evaluation mode|keeps state"),
+    "cache outside": (lambda: NodesByDegree(parts.outside_cache()), f"keeps state|{WHOLE}"),
+    "running mean": (lambda: NodeNet(parts.RunningMean()), "random in evaluation mode|keeps state"),
+    "every second call": (lambda: NodeNet(parts.EverySecondCall()), "random in evaluation mode|keeps state"),
     "dropout that ignores eval": (lambda: NodeNet(Using(lambda x: F.dropout(x, 0.5))), "random in evaluation mode"),
-    "reseeds": (lambda: NodeNet(graph_models.Reseeding()), WHOLE),
+    "reseeds": (lambda: NodeNet(parts.Reseeding()), WHOLE),
     "sorts": (lambda: SortsNodes(puts_back=False), WHOLE),
     "counts edges": (CountsEdges, "what follows must depend on nothing else"),
     "table": (Table, f"embedding table|on a part of it|{WHOLE}"),
