@@ -61,7 +61,8 @@ class Instances:
         # Graphs of results are on the CPU, the model may not be.
         self.store = GraphStore(graphs, split.device) if store is None else store
         self.max_edges = most_edges(self.store.num_nodes.device) if max_edges is None else max_edges
-        whole = self.store.whole()
+        self._whole: Batch | None = self.store.whole()
+        whole = self._whole
         nodes, fixed = int(whole.num_nodes or 0), whole.get("edge_fixed")
         self.units = find_units(whole.edge_index, nodes, whole.batch, len(self.store), fixed)
         self._node_ptr, self._edge_ptr = whole.ptr, self.store.edge_ptr
@@ -118,8 +119,11 @@ class Instances:
 
     @torch.no_grad()
     def _observation(self, first: int, end: int) -> Observation:
-        batch, units = self.store.range(first, end), self.units
-        ids = torch.arange(first, end, device=self._node_ptr.device)
+        ids, units = torch.arange(first, end, device=self._node_ptr.device), self.units
+        if len(ids) == len(self) and self._whole is not None:
+            batch, self._whole = self._whole, None  # for one run: a model may work in place
+        else:
+            batch = self.store.range(first, end)
         if len(ids) < len(self):
             edges = self.store.bounds(self.store.edge_ptr)
             start, stop = units.ptr[[first, end]].tolist()

@@ -71,7 +71,7 @@ class ExplainRun:
         if self.whole is not None and (errors := task.beyond_field(asked, instances, output, self.whole, self.hops)):
             raise Unsound(errors)
         ptr = instances.units.ptr
-        if not one_by_one:
+        if not one_by_one and (len(asked) > 1 or self.whole is not None):
             log_probs = settle(log_probs, *nothing_removed(ptr), ptr, alone)
         labels = log_probs.argmax(1)
         scores = self.scores(instances, labels, self.target)
