@@ -54,7 +54,8 @@ class NoLDB(RCExplainer):
         # A collapse is reported: what RCExplainer would try next is boundaries, and then a teacher.
         others = dict.fromkeys(("weight_order", "weight_effect", "weight_outcome", "weight_stable"), 0.0)
         alone = {**others, "on_collapse": "report"}
-        own = {"weight_regions": 1.0, "lr": 0.002} if preset == "default" else {}
+        # One pass an epoch: several steps on the same graphs run into the pole of the loss.
+        own = {"weight_regions": 1.0, "lr": 0.002, "batch_size": 64} if preset == "default" else {}
         if preset == "default" and task == "graph":
             own["noise"] = 0.15  # it is trained on noisy copies
         super().__init__(task, target_class, preset, hops=hops, **(own | settings | alone))

@@ -63,6 +63,7 @@ class Schedule:
         patience: Epochs without a better validation loss after which training stops.
         decay: progress → factor of the learning rate.
         keep_last: Whether to keep the weights of the last epoch instead of the best one.
+        averaging: Decay of the running mean of the weights that is validated and kept; 0: the weights themselves.
         steps: Steps of an epoch, each on other instances until all have had their turn; None: one pass over all.
     """
 
@@ -73,6 +74,7 @@ class Schedule:
     decay: Callable[[float], float] = cosine
     keep_last: bool = False
     steps: int | None = None
+    averaging: float = 0.0
 
 
 class Training(Generic[Net]):
@@ -107,6 +109,7 @@ class Training(Generic[Net]):
         self.train_ids, self.generator, self.schedule = train_ids, generator, schedule
         self.optimizer = torch.optim.Adam(net.parameters(), lr=schedule.lr, fused=True)
         self.best = {name: value.detach().clone() for name, value in net.named_parameters()}
+        self.average = {name: value.clone() for name, value in self.best.items()}
         self.histories: list[list[Epoch]] = [[] for _ in range(members)]
 
     def __iter__(self) -> Iterator[Epoch]:
@@ -142,21 +145,42 @@ class Training(Generic[Net]):
         visits = sum(len(some) for some in batches)
         for place, some in enumerate(batches):
             progress = (number + place / len(batches)) / self.schedule.epochs
-            for name, value in self._step(some, progress).items():
+            terms = self._step(some, progress)
+            self._follow(number * len(batches) + place)
+            for name, value in terms.items():
                 part = value * (len(some) / visits)
                 sums[name] = sums[name] + part if name in sums else part
         self.net.eval()
+        self._exchange()
         numbers = [*sums.values(), torch.as_tensor(self.validate(), device=self.train_ids.device)]
         size = len(self.histories)
         table = torch.stack([value.detach().double().reshape(-1).expand(size) for value in numbers]).tolist()
         improved = [False] * size
-        for member, (own, *terms, val) in enumerate(zip(self.histories, *table, strict=True)):
+        for member, (own, *means, val) in enumerate(zip(self.histories, *table, strict=True)):
             if not self._stopped(own):
                 best = _best(own)
                 improved[member] = val < (best.val if best else math.inf)
-                own.append(Epoch(number, dict(zip(sums, terms, strict=True)), val, improved[member]))
+                own.append(Epoch(number, dict(zip(sums, means, strict=True)), val, improved[member]))
         if any(improved):
             self._keep(improved)
+        self._exchange()
+
+    @torch.no_grad()
+    def _exchange(self) -> None:
+        """Swap the weights and their running mean, if there is one."""
+        if not self.schedule.averaging:
+            return
+        for name, value in self.net.named_parameters():
+            now = value.detach().clone()
+            value.copy_(self.average[name])
+            self.average[name].copy_(now)
+
+    @torch.no_grad()
+    def _follow(self, done: int) -> None:
+        """Move the running mean towards the weights; faster at first, or it would remember where they began."""
+        if self.schedule.averaging:
+            decay = min(self.schedule.averaging, (1 + done) / (10 + done))
+            torch._foreach_lerp_(list(self.average.values()), list(self.net.parameters()), 1 - decay)
 
     def _batches(self) -> list[Tensor]:
         """The mini-batches of an epoch, in random order; in a single batch the order has no meaning, and stays."""
@@ -191,7 +215,7 @@ class Training(Generic[Net]):
 
     def state(self) -> tuple[dict[str, Tensor], str]:
         """Return everything needed to continue: tensors by name, and the histories as JSON."""
-        tensors = named("net", self.net.state_dict()) | named("best", self.best)
+        tensors = named("net", self.net.state_dict()) | named("best", self.best) | named("average", self.average)
         for number, moments in self.optimizer.state_dict()["state"].items():
             tensors |= named(f"adam.{number}", moments)
         tensors["generator"] = self.generator.get_state()
@@ -206,6 +230,7 @@ class Training(Generic[Net]):
         """
         self.net.load_state_dict(part("net", tensors))
         self.best = {name: value.to(self.train_ids.device) for name, value in part("best", tensors).items()}
+        self.average = {name: value.to(self.train_ids.device) for name, value in part("average", tensors).items()}
         moments: dict[int, dict[str, Tensor]] = {}
         for name, value in part("adam", tensors).items():
             number, key = name.split(".")

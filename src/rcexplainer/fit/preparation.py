@@ -39,6 +39,7 @@ class FitInput:
         """What tells this fit from another: a checkpoint of a different one is refused."""
         split = self.split
         return {
+            "layout": "networks side by side",  # of the training's state, which was another one up to 0.2
             "settings": settings,
             "seed": seed,
             "model": fingerprint(split.model),

@@ -21,7 +21,7 @@ from rcexplainer.gnn.instances import Instances, node_inputs
 from rcexplainer.gnn.noise import NoisyBatch
 
 CACHE_BYTES = 1 << 29  # that are kept of the instances themselves, and again of their noisy copies
-POOL = 8  # noisy copies of each instance
+POOL = 32  # noisy copies of each instance, if they fit: a network that sees few of them again and again learns them
 SMALLEST_POOL = 4  # fewer would be learnt by heart
 
 

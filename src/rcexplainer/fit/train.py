@@ -36,6 +36,7 @@ WIDEN = 2.0  # every second pair of restarts may keep this many times as many ed
 PRESS = 5.0  # pressed restarts begin with this many times β, which falls to β
 SMALL_BATCH, LEAST_BATCH = 128, 32  # instances in a step on a CPU, shared by all restarts, and at least for each
 STEP_EDGES = defaultdict(lambda: 1 << 22, cpu=1 << 18)  # edges in the masked copies of a step, by type of device
+AVERAGING = 0.98  # decay of the running mean of the weights that is kept: of about the last fifty steps
 PASSES = 2  # over a small set in an epoch
 LEAST_STEPS, MOST_STEPS = 8, 24  # steps in an epoch; the most are shared by all restarts
 MakeObjective = Callable[[RCConfig, Restarts], Objective]
@@ -179,7 +180,8 @@ def make_schedule(config: RCConfig, training: TrainingSet, keep_last: bool) -> S
         lr *= (size / small) ** 0.25
         steps = min(PASSES * ceil(len(training.data) / size), max(MOST_STEPS // config.restarts, LEAST_STEPS))
         steps = max(steps, LEAST_STEPS) if size > small else steps
-    return Schedule(config.epochs, lr, size, config.patience or config.epochs, decay, keep_last, steps)
+    averaging = 0.0 if keep_last or config.batch_size is not None else AVERAGING
+    return Schedule(config.epochs, lr, size, config.patience or config.epochs, decay, keep_last, steps, averaging)
 
 
 def device_batch_size(training: TrainingSet, small: int, members: int) -> int:
