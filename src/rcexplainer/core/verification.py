@@ -19,7 +19,8 @@ from rcexplainer.core.counterfactual import Removal, Verified
 from rcexplainer.core.search import Evaluate
 from rcexplainer.core.segments import gather_ranges
 
-SAMPLE, LATER_SAMPLE = 16, 2  # instances run alone too: in the first chunk of a search, and in all other chunks
+# Instances that are run alone too: in the first chunk of a search, in its other chunks, and where there is no search.
+SAMPLE, LATER_SAMPLE, SCORES_SAMPLE = 16, 2, 1
 BATCH_TOLERANCE = 1e-4  # on log p
 
 

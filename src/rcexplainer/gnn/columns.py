@@ -57,14 +57,19 @@ class Pointers:
     """Where the values of each graph begin, one tensor for each level: nodes, edges, graphs."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, ...], Tensor] = {}
+        self._known: list[Tensor] = []
+
+    def shared(self, ptr: Tensor) -> Tensor:
+        """The tensor that stands for this pointer [n + 1]: the first one that was equal. It is on the CPU."""
+        for known in self._known:
+            if torch.equal(known, ptr):
+                return known
+        self._known.append(ptr)
+        return ptr
 
     def of(self, sizes: Sequence[int]) -> Tensor:
         """sizes [n] → [n + 1]; equal sizes give the same tensor."""
-        key = tuple(sizes)
-        if key not in self._known:
-            self._known[key] = torch.tensor([0, *accumulate(key)])
-        return self._known[key]
+        return self.shared(torch.tensor([0, *accumulate(sizes)]))
 
 
 def columns_of(graphs: Sequence[Data], counts: Sequence[int], pointers: Pointers) -> dict[str, Column]:
@@ -112,13 +117,13 @@ def _collated(graphs: Sequence[Data], keys: list[str], pointers: Pointers) -> di
             continue  # strings and the like: no model reads them
         steps = torch.tensor([int(graph.__inc__(key, graph[key])) for graph in graphs])
         dim = joined.__cat_dim__(key, value) or 0
-        ptr = pointers.of(slices[key].diff().tolist())
+        ptr = pointers.shared(slices[key])
         found[key] = Column(value, ptr, dim, steps if bool(steps.any()) else None)
     return found
 
 
-def columns_of_batch(batch: Batch, pointers: Pointers) -> tuple[dict[str, Column], list[int]] | None:
-    """The columns of a batch that PyG made, and the numbers of nodes of its graphs, without taking it apart.
+def columns_of_batch(batch: Batch, pointers: Pointers) -> tuple[dict[str, Column], Tensor] | None:
+    """The columns of a batch that PyG made, and where the nodes of its graphs begin, without taking it apart.
 
     Args:
         batch: The batch.
@@ -132,18 +137,19 @@ def columns_of_batch(batch: Batch, pointers: Pointers) -> tuple[dict[str, Column
     if not slices or not steps or not isinstance(ptr, Tensor) or "edge_index" not in slices:
         return None
     found: dict[str, Column] = {}
-    counts = ptr.diff().cpu()
+    nodes = pointers.shared(ptr.cpu())
+    counts = nodes.diff()
     for key, starts in slices.items():
         value, added = batch.get(key), steps.get(key)
         if key in OF_THE_BATCH or not isinstance(value, Tensor):
             continue
-        dim, own = int(batch.__cat_dim__(key, value) or 0), pointers.of(starts.diff().tolist())
+        dim, own = int(batch.__cat_dim__(key, value) or 0), pointers.shared(starts)
         if not isinstance(added, Tensor) or not bool((added != 0).any()):
             found[key] = Column(value, own, dim, None)
             continue
-        if not torch.equal(added, counts.cumsum(0) - counts):
+        if not torch.equal(added, nodes[:-1]):
             return None  # a rule of its own: what the last graph would add is not known
         shift = added.to(value.device).repeat_interleave(own.diff().to(value.device), output_size=value.size(dim))
         raw = value - (shift if dim in (-1, value.dim() - 1) else shift.unsqueeze(-1))
         found[key] = Column(raw, own, dim, counts)
-    return found, counts.tolist()
+    return found, nodes

@@ -37,22 +37,21 @@ class GraphStore:
             known = columns_of_batch(graphs, pointers)
             if known is None:
                 raise SplitError("this Batch cannot be read as it is: pass the list of its graphs")
-            columns, counts = known
+            columns, nodes = known
             listed = graphs.get(EDGE_LEVEL, [""])[0]
         else:
             counts = node_counts(graphs)
-            columns = columns_of(graphs, counts, pointers)
+            columns, nodes = columns_of(graphs, counts, pointers), pointers.of(counts)
             listed = graphs[0].get(EDGE_LEVEL, "")
         edges = columns["edge_index"].ptr
         # If all graphs have as many edges as nodes or labels, lengths prove nothing: names that the graphs list do.
-        ambiguous = edges is pointers.of(counts) or edges is pointers.of([1] * len(counts))
+        ambiguous = edges is nodes or torch.equal(edges, torch.arange(len(nodes)))
         level = [key for key, column in columns.items() if column.ptr is edges and "index" not in key]
         edge_level = [key for key in columns if key in str(listed).split(",")] if ambiguous else level
         self._edge_level = ",".join(edge_level)
         self._edge_keys = {"edge_index", *(key for key in level if key in edge_level or _named_edge(key))}
         self.source_device = columns["edge_index"].values.device
         place = torch.device(device) if device is not None else self.source_device
-        nodes = pointers.of(counts)
         moved = {id(ptr): ptr.to(place) for ptr in (nodes, *(column.ptr for column in columns.values()))}
         self._lists = {
             id(moved[id(ptr)]): ptr.tolist() for ptr in (nodes, *(column.ptr for column in columns.values()))

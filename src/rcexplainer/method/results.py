@@ -12,7 +12,7 @@ from rcexplainer.core.budget import Meter, Seconds
 from rcexplainer.core.counterfactual import FlipQuery, Removal, greedy_search, prefix_search, verify
 from rcexplainer.core.near_ties import nothing_removed, settle, settled
 from rcexplainer.core.units import Units
-from rcexplainer.core.verification import LATER_SAMPLE, SAMPLE, Answers, check_alone, check_company
+from rcexplainer.core.verification import LATER_SAMPLE, SAMPLE, SCORES_SAMPLE, Answers, check_alone, check_company
 from rcexplainer.errors import GraphError
 from rcexplainer.gnn.graph_checks import GraphKind
 from rcexplainer.gnn.graph_store import GraphStore
@@ -87,8 +87,8 @@ class ExplainRun:
             final = verify(query, found, alone if single else None)
             answers = replace(answers, found=found, final=final, exhausted=meter.exhausted)
         if not single:
-            first = SAMPLE if self.search != "none" and not self.start else LATER_SAMPLE
-            check_alone(answers, alone, first, seed=self.start)
+            size = SCORES_SAMPLE if self.search == "none" else LATER_SAMPLE if self.start else SAMPLE
+            check_alone(answers, alone, size, seed=self.start)
             check_company(answers, instances.log_probs)
         self._report_disputes(asked, answers.disputed)
         return columns(asked, instances, answers, scores, self.class_names)
