@@ -212,3 +212,33 @@ def test_an_epoch_may_be_a_part_of_a_pass_or_several(batch_size: int, steps: int
     assert epoch.terms["one"] == pytest.approx(1.0)
     first = [place for ids in seen[:4] for place in ids] if batch_size == 8 else seen[0]
     assert len(set(first)) == len(first)
+
+
+def test_the_running_mean_of_the_weights_is_validated_and_kept() -> None:
+    run = make(epochs=2)
+    run.schedule = replace(run.schedule, averaging=0.5, batch_size=30)
+    first, seen = run.net.weight.detach().clone(), []
+    plain = run.validate
+    run.validate = lambda: (seen.append(run.net.weight.detach().clone()), plain())[1]
+    trained = [run.net.weight.detach().clone() for _ in run]
+    # After one step the mean remembers (1 + 0) / (10 + 0) of the start, after two (1 + 1) / (10 + 1) of the mean.
+    mean = 0.1 * first + 0.9 * trained[0]
+    torch.testing.assert_close(seen[0], mean)
+    mean = 2 / 11 * mean + 9 / 11 * trained[1]
+    torch.testing.assert_close(seen[1], mean)
+    torch.testing.assert_close(run.net.weight, mean)  # the second epoch was the better one
+
+
+def test_a_running_mean_survives_a_restart() -> None:
+    def averaged() -> Training:
+        run = make()
+        run.schedule = replace(run.schedule, averaging=0.9)
+        return run
+
+    whole, killed, again = averaged(), averaged(), averaged()
+    list(whole)
+    steps = iter(killed)
+    next(steps), next(steps)
+    again.restore(*killed.state())
+    list(again)
+    assert weights(again) == weights(whole)

@@ -38,7 +38,7 @@ def test_it_explains_as_it_did(name: str) -> None:
 def test_its_settings_are_translated() -> None:
     model = rc.gnn.load_gnn(FOLDER / "node-gnn.safetensors").model
     fitted = rc.load(FOLDER / "node-explainer.safetensors", model)
-    assert fitted.config == rc.RCExplainer(task="node", epochs=3).config
+    assert fitted.config == rc.RCExplainer(task="node", epochs=3, batch_size=64, patience=30).config
     assert fitted.scores.net.members == 2  # the others had collapsed
     model = rc.gnn.load_gnn(FOLDER / "graph-paper-gnn.safetensors").model
     fitted = rc.load(FOLDER / "graph-paper-explainer.safetensors", model)

@@ -180,7 +180,8 @@ def make_schedule(config: RCConfig, training: TrainingSet, keep_last: bool) -> S
         lr *= (size / small) ** 0.25
         steps = min(PASSES * ceil(len(training.data) / size), max(MOST_STEPS // config.restarts, LEAST_STEPS))
         steps = max(steps, LEAST_STEPS) if size > small else steps
-    averaging = 0.0 if keep_last or config.batch_size is not None else AVERAGING
+    # The gradient of outcomes is estimated from few draws; a mean over steps is less noisy than any one of them.
+    averaging = AVERAGING if config.weight_outcome and config.batch_size is None and not keep_last else 0.0
     return Schedule(config.epochs, lr, size, config.patience or config.epochs, decay, keep_last, steps, averaging)
 
 
