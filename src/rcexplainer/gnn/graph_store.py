@@ -170,10 +170,9 @@ def delete_edges(graph: Data, removed: Tensor) -> Data:
         raise SplitError(
             f"`removed` must be a boolean mask of {num_edges} edges, got {removed.dtype} {tuple(removed.shape)}"
         )
-    kept = copy(graph)
+    kept, left = copy(graph), (~removed).nonzero().squeeze(1)
     for key in edge_level_keys(graph):
-        value = graph[key]
-        kept[key] = value[..., ~removed] if key == "edge_index" else value[~removed]
+        kept[key] = graph[key].index_select(-1 if key == "edge_index" else 0, left)
         if hasattr(kept, "_slice_dict") and key in kept._slice_dict:  # for `Batch.to_data_list`
             position = torch.cat([removed.new_zeros(1).long(), (~removed).cumsum(0)]).cpu()
             kept._slice_dict = {**kept._slice_dict, key: position[kept._slice_dict[key]]}
