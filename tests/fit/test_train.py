@@ -284,6 +284,7 @@ def test_restarts_in_one_stack_or_in_several_are_the_same_restarts(case, monkeyp
     """Their first weights and their data are; random numbers of the gates are drawn for all of a stack."""
     settings = {"weight_regions": 1.0, "weight_sparse": 0.03, "weight_outcome": 0.0, "weight_stable": 0.0, "epochs": 2}
     settings |= {"gate": "sigmoid", "restarts": 3, "on_collapse": "report", "noise": 0.0, "lr": 0.001}
+    monkeypatch.setattr(train, "best_restarts", lambda trained, limit: list(trained))
     together = RCExplainer(**settings).fit(case.model, case.train[:40], progress=False)
     monkeypatch.setattr(train, "stack_size", lambda *_: 1)
     apart = RCExplainer(**settings).fit(case.model, case.train[:40], progress=False)
