@@ -119,7 +119,7 @@ class RCExplainer(Method):
         if self.config.weight_regions:
             split.mask_route(f"{type(self).__name__} with weight_regions={self.config.weight_regions:g}")
         targets = self.targets(split.num_classes)
-        file = FitFile(checkpoint, given.description(self.settings, seed, forward))
+        file = FitFile(checkpoint, given.description(self.settings, seed, forward) if checkpoint is not None else {})
         with split.scope:
             seen, training, validation = given.observed(limit, generator)
             warn_if_smooth(class_margins(split), seen.embedding)

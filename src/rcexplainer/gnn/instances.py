@@ -110,10 +110,13 @@ class Instances:
 
     def _pieces(self) -> Iterator[tuple[int, int]]:
         """Consecutive instances that are run together."""
-        edges, most = self.store.bounds(self.store.edge_ptr), self.max_edges
+        edges, most, number = self.store.bounds(self.store.edge_ptr), self.max_edges, len(self)
+        if edges[-1] <= most and most != ALONE:
+            yield 0, number
+            return
         first = 0
-        for end in range(1, len(self) + 1):
-            if end == len(self) or edges[end + 1] - edges[first] > most or most == ALONE:
+        for end in range(1, number + 1):
+            if end == number or edges[end + 1] - edges[first] > most or most == ALONE:
                 yield first, end
                 first = end
 

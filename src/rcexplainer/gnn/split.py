@@ -27,7 +27,6 @@ from rcexplainer.gnn.graph_checks import (
     Graphs,
     check_devices,
     check_graph,
-    check_graphs,
     check_single_label,
     list_graphs,
 )
@@ -44,6 +43,7 @@ from rcexplainer.gnn.outputs import (
     output_kind,
 )
 from rcexplainer.gnn.scope import Untouched, capture_input, capture_outputs
+from rcexplainer.gnn.store_checks import check_all
 from rcexplainer.gnn.trial import first_trial, probe_sample
 
 log = logging.getLogger(__name__)
@@ -210,7 +210,7 @@ def split_model(
     check_precision(model.parameters())
     found = list_graphs(graphs)
     check_devices(model, found)
-    check_graphs(found)
+    check_all(found)
     if task == "graph":
         check_single_label(found)
     if task == "link" and any("edge_label_index" not in graph for graph in found):

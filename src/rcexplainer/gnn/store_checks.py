@@ -3,13 +3,35 @@
 They say whether all graphs are sound; which one is not, and why, is then found out one by one.
 """
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
 from rcexplainer.errors import GraphError
-from rcexplainer.gnn.graph_checks import GraphKind
+from rcexplainer.gnn.columns import attributes_of
+from rcexplainer.gnn.graph_checks import GraphKind, check_graphs, check_labels
 from rcexplainer.gnn.graph_store import GraphStore
+
+
+def check_all(graphs: Sequence[Data]) -> None:
+    """As `check_graphs`, which is asked only if something is wrong.
+
+    Raises:
+        GraphError: Naming the first graph that is malformed or unlike the first one.
+    """
+    names = attributes_of(graphs[0]).keys()
+    if len(graphs) > 1 and all(attributes_of(graph).keys() == names for graph in graphs):
+        try:
+            store = GraphStore(graphs)
+            labels = store.columns.get("y")
+            check_labels(None if labels is None else labels.values)
+            if (labels is not None or "y" not in names) and all_sound(store, GraphKind.of(graphs[0]), None):
+                return
+        except Exception:  # noqa: BLE001  graphs that cannot be joined, or labels that are refused: see below
+            pass
+    check_graphs(graphs)
 
 
 def all_sound(store: GraphStore, kind: GraphKind, device: torch.device | None) -> bool:

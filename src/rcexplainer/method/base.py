@@ -21,10 +21,11 @@ from torch_geometric.data import Data
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.device import usable_device
 from rcexplainer.gnn.forward import Forward, TaskName
-from rcexplainer.gnn.graph_checks import GraphKind, Graphs, check_graphs, list_graphs
+from rcexplainer.gnn.graph_checks import GraphKind, Graphs, list_graphs
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.outputs import OutputKind
 from rcexplainer.gnn.split import split_model
+from rcexplainer.gnn.store_checks import check_all
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.settings import check_names, setting_names, whole
 from rcexplainer.tasks import TASKS
@@ -154,7 +155,7 @@ class Method:
             )
         model, head, place = on_device(model, head, device)
         found, task = graphs_on(graphs, place), TASKS[self.task]
-        check_graphs(found)
+        check_all(found)
         trials = task.trial_graphs(found, index)
         split = split_model(model, trials, head, forward, self.task, output)
         if self.soft_masks:

@@ -107,16 +107,18 @@ class Explanations(Sequence[Explanation | Failure]):
     An `Explanation` is made when it is first looked at, and kept.
 
     Args:
-        slots: Where each result is, or the failure in its place.
+        slots: Where each result is, or the failure in its place; columns without a failure stand for all their places.
     """
 
-    def __init__(self, slots: Sequence[Slot | Failure]) -> None:
-        self._slots = list(slots)
+    def __init__(self, slots: Sequence[Slot | Failure] | ExplanationColumns) -> None:
+        self._slots = slots
         self._made: dict[int, Explanation | Failure] = {}
 
     @property
     def failures(self) -> list[Failure]:
         """What could not be explained."""
+        if isinstance(self._slots, ExplanationColumns):
+            return []
         return [slot for slot in self._slots if isinstance(slot, Failure)]
 
     def __len__(self) -> int:
@@ -129,15 +131,17 @@ class Explanations(Sequence[Explanation | Failure]):
 
     def __getitem__(self, place: int | slice) -> "Explanation | Failure | Explanations":
         if isinstance(place, slice):
-            part = Explanations(self._slots[place])
-            part._made = {
-                new: self._made[old] for new, old in enumerate(range(*place.indices(len(self)))) if old in self._made
-            }
+            places = range(len(self))[place]
+            part = Explanations([self._slot(old) for old in places])
+            part._made = {new: self._made[old] for new, old in enumerate(places) if old in self._made}
             return part
         where = range(len(self))[place]
         if where not in self._made:
-            self._made[where] = filled(self._slots[where])
+            self._made[where] = filled(self._slot(where))
         return self._made[where]
+
+    def _slot(self, where: int) -> Slot | Failure:
+        return (self._slots, where) if isinstance(self._slots, ExplanationColumns) else self._slots[where]
 
     def __iter__(self) -> Iterator[Explanation | Failure]:
         return (self[place] for place in range(len(self)))

@@ -136,10 +136,10 @@ class FittedExplainer:
 
     def _slots(
         self, graphs: Graphs, index: Index | None, run: ExplainRun, masks: inputs.CandidateMasks, progress: bool
-    ) -> list[Slot | Failure]:
+    ) -> list[Slot | Failure] | ExplanationColumns:
         """All results of a call; one by one if the model turns out to mix the graphs of a batch."""
         if masks is None and (whole := self._from_batch(graphs, run)) is not None:
-            return [(whole, place) for place in range(len(whole))]
+            return whole
         asked = list(self._instances(graphs, index))
         with tqdm(total=len(asked), desc="explain", unit=self.split.task, disable=not progress) as bar:
             try:
