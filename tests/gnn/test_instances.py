@@ -137,6 +137,28 @@ def test_what_the_mask_network_reads() -> None:
     assert node_inputs(done, batch, "all").size(1) == everything.size(1) - zoo.FEATURES
 
 
+def test_one_by_one_is_the_same_and_no_run_has_two_graphs(monkeypatch) -> None:
+    instances = instances_of(odd_graphs())
+    ids = torch.cat([instances.everything, instances.everything.flip(0)])
+    sizes = instances.units.counts[ids]
+    removed = torch.rand(int(sizes.sum()), generator=torch.Generator().manual_seed(1)) < 0.4
+    together = instances.log_probs(ids, removed)
+    seen: list[int] = []
+    plain = type(instances.split).run
+
+    def run(self, batch, mask=None):
+        seen.append(batch.num_graphs)
+        return plain(self, batch, mask)
+
+    monkeypatch.setattr(type(instances.split), "run", run)
+    torch.testing.assert_close(instances.one_by_one(ids, removed), together, atol=1e-5, rtol=1e-5)
+    assert seen == [1] * len(ids)
+    instances.observed()
+    seen.clear()
+    instances.alone().outputs()  # not what was observed in batches
+    assert seen == [1] * len(instances)
+
+
 def test_towards_a_class_a_unit_does_what_it_gains_for_it() -> None:
     """Probability lost to a third class counts only if no class (or the predicted one itself) is the target."""
     graphs = make_graphs(3, seed=4)

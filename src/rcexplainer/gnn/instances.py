@@ -14,7 +14,7 @@ from torch_geometric.data import Batch, Data
 from rcexplainer.core.search import toggle_each
 from rcexplainer.core.segments import gather_ranges, split_by_cost
 from rcexplainer.core.units import Units, find_units
-from rcexplainer.gnn.graph_store import GraphStore
+from rcexplainer.gnn.graph_store import GraphStore, delete_edges
 from rcexplainer.gnn.split import Pass, SplitModel
 
 # Edges in one run of the model. On a CPU the tensors of a run should stay in its caches; another device needs many.
@@ -95,7 +95,7 @@ class Instances:
     def alone(self) -> "Instances":
         """The same instances, each of which gets a run of its own."""
         other = copy(self)
-        other.max_edges = ALONE
+        other.max_edges, other._observed = ALONE, None
         return other
 
     def chunks(self, ids: Tensor) -> list[Tensor]:
@@ -191,6 +191,22 @@ class Instances:
             parts.append(read(self.split.run(self.copies(piece, removed[start:end]))))
             start = end
         return torch.cat(parts) if parts else self.passes(read)[:0]
+
+    @torch.no_grad()
+    def one_by_one(self, ids: Tensor, removed: Tensor) -> Tensor:
+        """Log-probabilities [v, C] of copies, each in a run of its own; arguments as for `without`."""
+        units, edges = self.units, self.store.bounds(self.store.edge_ptr)
+        places, bounds = ids.tolist(), units.ptr.tolist()
+        rows: list[Tensor] = []
+        start = 0
+        for place in places:
+            size = bounds[place + 1] - bounds[place]
+            of_edge = units.of_edge[edges[place] : edges[place + 1]]
+            gone = torch.cat([removed[start : start + size], removed.new_zeros(1)])
+            columns = gone[torch.where(of_edge < 0, size, of_edge - bounds[place])]
+            rows.append(self.split.run(delete_edges(self.store.range(place, place + 1), columns)).output)
+            start += size
+        return self.split.log_probs(torch.cat(rows))
 
     def log_probs(self, ids: Tensor, removed: Tensor) -> Tensor:
         """Log-probabilities [v, C] of copies with units deleted; arguments as for `without`."""

@@ -53,4 +53,4 @@ class GraphTask(Task):
         return {}
 
     def alone(self, asked: Sequence[Instance], instances: Instances) -> Evaluate:
-        return instances.alone().log_probs
+        return instances.one_by_one
