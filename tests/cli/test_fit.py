@@ -21,7 +21,7 @@ def test_train_fit_explain(run, tmp_path, monkeypatch):
     assert fitted.out.split()[:7] == ["graphs", "validation", "regions", "epochs", "seconds", "validation", "loss"]
     assert "intruders" in fitted.out
     assert explainer.name in fitted.out
-    explained = run("explain", *data, "--model", str(gnn), "--explainer", str(explainer), "--limit", "2")
+    explained = run("explain", *data, "--model", str(gnn), "--explainer", str(explainer), "--limit", "2", "-q")
     assert (explained.code, explained.err) == (0, "")
     assert "2 graphs of the test part of ba-2motifs" in explained.out
 

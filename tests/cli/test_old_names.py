@@ -32,7 +32,7 @@ def test_new_names_are_left_alone(capsys, words):
 
 def test_a_command_runs_under_its_old_option(run, named):
     files = named(["--gnn", "GNN", "--explainer", "EXPLAINER"])
-    ended = run("explain", "--dataset", "ba-2motifs", *files, "--limit", "1", "--search", "none")
+    ended = run("explain", "--dataset", "ba-2motifs", *files, "--limit", "1", "--search", "none", "-q")
     assert ended.code == 0
     assert ended.err == "rcexplainer: explain --gnn is now --model; the old name works until the next version\n"
 
