@@ -229,10 +229,20 @@ def test_the_running_mean_of_the_weights_is_validated_and_kept() -> None:
     torch.testing.assert_close(run.net.weight, mean)  # the second epoch was the better one
 
 
-def test_a_running_mean_survives_a_restart() -> None:
+def test_the_last_running_mean_may_be_kept() -> None:
+    values = iter([1.0, 2.0, 3.0])
+    run, seen = make(epochs=3), []
+    run.validate = lambda: (seen.append(run.net.weight.detach().clone()), next(values))[1]
+    run.schedule = replace(run.schedule, averaging=0.9, keep_last=True)
+    list(run)
+    assert torch.equal(run.net.weight, seen[-1])
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_a_running_mean_survives_a_restart(last: bool) -> None:
     def averaged() -> Training:
         run = make()
-        run.schedule = replace(run.schedule, averaging=0.9)
+        run.schedule = replace(run.schedule, averaging=0.9, keep_last=last)
         return run
 
     whole, killed, again = averaged(), averaged(), averaged()

@@ -118,7 +118,9 @@ class Training(Generic[Net]):
             first = next(place for place, own in enumerate(self.histories) if not self._stopped(own))
             self._epoch()
             yield self.histories[first][-1]
-        if not self.schedule.keep_last:
+        if self.schedule.keep_last:
+            self._exchange()
+        else:
             self.net.load_state_dict(self.best, strict=False)
         self.net.eval()
 
