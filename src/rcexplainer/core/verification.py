@@ -20,7 +20,7 @@ from rcexplainer.core.search import Evaluate
 from rcexplainer.core.segments import gather_ranges
 
 # Instances that are run alone too: in the first chunk of a search, in its other chunks, and where there is no search.
-SAMPLE, LATER_SAMPLE, SCORES_SAMPLE = 16, 2, 1
+SAMPLE, LATER_SAMPLE, SCORES_SAMPLE = 8, 2, 1
 BATCH_TOLERANCE = 1e-4  # on log p
 
 

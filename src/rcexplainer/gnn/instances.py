@@ -19,6 +19,7 @@ from rcexplainer.gnn.split import Pass, SplitModel
 
 # Edges in one run of the model. On a CPU the tensors of a run should stay in its caches; another device needs many.
 MAX_EDGES, MAX_EDGES_CUDA = 1 << 14, 1 << 22
+OBSERVED_EDGES = 1 << 13  # on a CPU, in a run whose layers are kept for the mask network: its tensors are wider
 ALONE = 1  # the same if every graph is run alone
 
 
@@ -110,7 +111,8 @@ class Instances:
 
     def _pieces(self) -> Iterator[tuple[int, int]]:
         """Consecutive instances that are run together."""
-        edges, most, number = self.store.bounds(self.store.edge_ptr), self.max_edges, len(self)
+        edges, number = self.store.bounds(self.store.edge_ptr), len(self)
+        most = min(self.max_edges, OBSERVED_EDGES) if self._node_ptr.device.type == "cpu" else self.max_edges
         if edges[-1] <= most and most != ALONE:
             yield 0, number
             return

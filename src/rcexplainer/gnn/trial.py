@@ -161,7 +161,7 @@ def half_of_pairs(edge_index: Tensor, num_nodes: int, seed: int) -> Tensor:
         num_nodes: Nodes of the graph.
         seed: Random seed.
     """
-    low, high = edge_index.amin(0), edge_index.amax(0)
+    low, high = torch.minimum(*edge_index), torch.maximum(*edge_index)
     pairs, pair = (low * num_nodes + high).unique(return_inverse=True)
     proper = (pairs // num_nodes != pairs % num_nodes).nonzero().flatten()
     order = torch.randperm(len(proper), generator=torch.Generator().manual_seed(seed)).to(proper.device)
@@ -179,7 +179,7 @@ def random_pairs(edge_index: Tensor, num_nodes: int, share: float, seed: int) ->
         share: The probability of a pair to be chosen.
         seed: Random seed.
     """
-    low, high = edge_index.amin(0), edge_index.amax(0)
+    low, high = torch.minimum(*edge_index), torch.maximum(*edge_index)
     _, pair = (low * num_nodes + high).unique(return_inverse=True)
     generator = torch.Generator().manual_seed(seed)
     chosen = torch.rand(int(pair.max()) + 1, generator=generator).to(edge_index.device) < share
