@@ -21,11 +21,12 @@ from rcexplainer.core.regions import Regions
 from rcexplainer.core.sampling import warn_if_smooth
 from rcexplainer.core.training import Epoch
 from rcexplainer.errors import CheckpointError
+from rcexplainer.fit.curriculum import with_lessons
 from rcexplainer.fit.network import MaskScores, num_class_pairs, restored_net
 from rcexplainer.fit.objective import Restarts, make_objective
+from rcexplainer.fit.partition import class_margins, find_boundaries, find_regions
 from rcexplainer.fit.preparation import prepare
-from rcexplainer.fit.step import with_lessons
-from rcexplainer.fit.train import class_margins, find_boundaries, find_regions, safer, train_ensemble
+from rcexplainer.fit.train import safer, train_ensemble
 from rcexplainer.gnn.forward import Forward, TaskName
 from rcexplainer.gnn.graph_checks import GraphKind, Graphs
 from rcexplainer.gnn.outputs import OutputKind

@@ -5,18 +5,8 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from rcexplainer.core.mask_net import (
-    ConcatGate,
-    EdgeMaskNet,
-    FactorisedGate,
-    GateStack,
-    MeanGate,
-    NeighbourGate,
-    mean_of,
-    member_of,
-    own_weights,
-    stack_of,
-)
+from rcexplainer.core.mask_gates import ConcatGate, FactorisedGate, GateStack, MeanGate, NeighbourGate, own_weights
+from rcexplainer.core.mask_net import EdgeMaskNet, mean_of, member_of, stack_of
 
 NODES, UNITS, D, WIDTH, CLASSES = 12, 30, 5, 4, 3
 GATES = [FactorisedGate, NeighbourGate, ConcatGate]

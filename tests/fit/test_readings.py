@@ -9,8 +9,9 @@ import rcexplainer as rc
 from rcexplainer.fit import readings
 from rcexplainer.fit.readings import CleanReadings, NoisyReadings, Rows
 from rcexplainer.gnn import gnn_config, split_model
-from rcexplainer.gnn.instances import Instances, node_inputs
+from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.models import GNN
+from rcexplainer.gnn.node_inputs import node_inputs
 from rcexplainer.gnn.noise import noisy
 from rcexplainer.gnn.seed import seeded
 

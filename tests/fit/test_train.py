@@ -10,7 +10,7 @@ import torch
 
 import rcexplainer as rc
 from rcexplainer.config import PRESETS, RCConfig
-from rcexplainer.core.mask_net import MeanGate
+from rcexplainer.core.mask_gates import MeanGate
 from rcexplainer.core.plackett_luce import log_softmax
 from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.explainer import RCExplainer, load
@@ -18,9 +18,10 @@ from rcexplainer.fit import teacher, train
 from rcexplainer.fit.data import InstanceSet
 from rcexplainer.fit.network import HIDDEN, mean_mask, mean_share
 from rcexplainer.fit.objective import Restarts, make_objective
+from rcexplainer.fit.schedule import make_schedule, stack_size
 from rcexplainer.fit.step import TrainingSet
 from rcexplainer.fit.teacher import searched_instances
-from rcexplainer.fit.train import make_schedule, safer, stack_size, standardised_on
+from rcexplainer.fit.train import safer, standardised_on
 from rcexplainer.gnn import TrainConfig, gnn_config, train_gnn
 
 EMPTY = {"weight_regions": 1.0, "weight_sparse": 100.0, "lr": 0.3}

@@ -5,8 +5,10 @@ import torch
 from torch_geometric.data import Batch, Data
 
 from rcexplainer.core.units import find_units
+from rcexplainer.gnn.effects import single_effects
 from rcexplainer.gnn.graph_store import delete_edges
-from rcexplainer.gnn.instances import MAX_EDGES, Instances, node_inputs, single_effects
+from rcexplainer.gnn.instances import MAX_EDGES, Instances
+from rcexplainer.gnn.node_inputs import node_inputs
 from tests.gnn import zoo
 from tests.gnn.graphs import make_graphs
 from tests.gnn.splits import split_of

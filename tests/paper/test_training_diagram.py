@@ -11,7 +11,7 @@ from rcexplainer.config import make_config
 from rcexplainer.core.boundaries import LinearBoundaries
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.fit.data import InstanceSet
-from rcexplainer.fit.train import find_boundaries, find_regions
+from rcexplainer.fit.partition import find_boundaries, find_regions
 from rcexplainer.gnn import TrainConfig, delete_edges, gnn_config, train_gnn
 from rcexplainer.paper.boundary_plane import Plane
 from rcexplainer.paper.training_diagram import training_run, watched, weighed

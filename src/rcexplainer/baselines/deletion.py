@@ -16,7 +16,8 @@ from torch import Tensor
 from rcexplainer.baselines.random_numbers import generators
 from rcexplainer.core.search import greedy
 from rcexplainer.core.segments import ranks
-from rcexplainer.gnn.instances import Instances, single_effects
+from rcexplainer.gnn.effects import single_effects
+from rcexplainer.gnn.instances import Instances
 from rcexplainer.method.base import Method
 from rcexplainer.method.settings import CommonSettings, number, whole
 

@@ -18,7 +18,7 @@ from rcexplainer.baselines.soft_masks import SoftBatch, edges_of, size_and_entro
 from rcexplainer.core.gates import uniform
 from rcexplainer.core.objectives import Terms
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.gnn.instances import node_inputs
+from rcexplainer.gnn.node_inputs import node_inputs
 from rcexplainer.method.settings import non_negative, number, positive, whole
 
 PYG_PGEXPLAINER: dict[str, Any] = {"lr": 0.003, "edge_size": 0.05, "temperature": (5.0, 2.0), "batch_size": 1}

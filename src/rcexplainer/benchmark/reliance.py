@@ -12,7 +12,8 @@ import torch
 from rcexplainer.benchmark.measures import NAN, predictions
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn import SplitModel, delete_edges
-from rcexplainer.gnn.instances import Instances, single_effects
+from rcexplainer.gnn.effects import single_effects
+from rcexplainer.gnn.instances import Instances
 from rcexplainer.metrics.motif import motif_edges
 
 NEGLIGIBLE = 0.01  # smaller changes of the probability do not count

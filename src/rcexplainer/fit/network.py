@@ -12,10 +12,12 @@ from torch_geometric.data import Data
 from rcexplainer.config import RCConfig
 from rcexplainer.core.calibration import Calibration
 from rcexplainer.core.connectivity import connected
-from rcexplainer.core.mask_net import ConcatGate, EdgeMaskNet, FactorisedGate, Mean, NeighbourGate, mean_of
+from rcexplainer.core.mask_gates import ConcatGate, FactorisedGate, Mean, NeighbourGate
+from rcexplainer.core.mask_net import EdgeMaskNet, mean_of
 from rcexplainer.core.plackett_luce import log_softmax
 from rcexplainer.core.units import Units
-from rcexplainer.gnn.instances import Instances, node_inputs
+from rcexplainer.gnn.instances import Instances
+from rcexplainer.gnn.node_inputs import node_inputs
 from rcexplainer.gnn.split import Pass
 
 HIDDEN = 64  # width of the hidden layer; the paper: 64

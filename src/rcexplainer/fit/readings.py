@@ -17,7 +17,8 @@ from rcexplainer.core.gates import uniform
 from rcexplainer.core.segments import gather_ranges
 from rcexplainer.core.stability import same_units
 from rcexplainer.core.units import Units, find_units
-from rcexplainer.gnn.instances import Instances, node_inputs
+from rcexplainer.gnn.instances import Instances
+from rcexplainer.gnn.node_inputs import node_inputs
 from rcexplainer.gnn.noise import NoisyBatch
 
 CACHE_BYTES = 1 << 29  # that are kept of the instances themselves, and again of their noisy copies

@@ -17,7 +17,6 @@ from rcexplainer.core.regions import Regions
 from rcexplainer.core.segments import gather_ranges, owners
 from rcexplainer.core.stability import NoisyCopy
 from rcexplainer.core.units import Units
-from rcexplainer.errors import RCExplainerError
 from rcexplainer.fit.data import InstanceSet
 from rcexplainer.fit.network import (
     class_pair,
@@ -28,10 +27,9 @@ from rcexplainer.fit.network import (
     repeated_owner,
 )
 from rcexplainer.fit.readings import POOL, CleanReadings, NoisyReading, NoisyReadings, Reading
-from rcexplainer.fit.teacher import Lessons, teach
+from rcexplainer.fit.teacher import Lessons
 from rcexplainer.gnn.graph_store import delete_edges
 from rcexplainer.gnn.noise import noisy
-from rcexplainer.saving.checkpoint import FitFile
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,39 +302,3 @@ class TrainingSet:
 def _numbers(members: int, like: Tensor) -> Tensor:
     """[R, 1] the numbers of networks that are trained side by side."""
     return torch.arange(members, device=like.device)[:, None]
-
-
-def with_lessons(
-    data: InstanceSet,
-    regions: dict[int | None, Regions],
-    config: RCConfig,
-    file: FitFile,
-    name: str,
-    progress: bool = False,
-) -> TrainingSet:
-    """A training set with the teacher's lessons, for every target class that some of the instances can be led to.
-
-    Args:
-        data: The instances.
-        regions: Regions by target class; None: any class other than the predicted one.
-        config: The settings.
-        file: The checkpoint of the fit.
-        name: Under which lessons are kept there.
-        progress: Whether to show progress bars.
-
-    Raises:
-        RCExplainerError: All instances are predicted as the target class already.
-    """
-    parts: list[TrainingSet] = []
-    for target, own in regions.items():
-        if target is not None and bool((data.label == target).all()):
-            continue  # predicted so already, all of them
-        some = data if target is None else data.towards(target)
-        lessons = teach(some, own, config, file, name if target is None else f"{name} {target}", progress)
-        parts.append(TrainingSet.of(some, lessons, own, config))
-    if not parts:
-        raise RCExplainerError(
-            f"all {len(data)} instances of the {name} are predicted as target_class {next(iter(regions))} already: "
-            "give others too"
-        )
-    return parts[0] if list(regions) == [None] else TrainingSet.joined(parts)

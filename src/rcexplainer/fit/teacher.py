@@ -12,7 +12,8 @@ from rcexplainer.core.regions import Regions
 from rcexplainer.core.search import greedy, prefer
 from rcexplainer.core.segments import gather_ranges, ranks, split_by_cost
 from rcexplainer.fit.data import InstanceSet
-from rcexplainer.gnn.instances import Instances, single_effects
+from rcexplainer.gnn.effects import single_effects
+from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.split import Pass
 from rcexplainer.saving.checkpoint import FitFile
 

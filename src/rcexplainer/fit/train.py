@@ -1,31 +1,25 @@
 """Boundaries and regions from predictions, and the training of the mask network: restarts, ensemble, rescue."""
 
 import logging
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
-from math import ceil, inf, isfinite
+from math import inf, isfinite
 
 import torch
 from torch import Tensor
 from tqdm.auto import tqdm
 
 from rcexplainer.config import RCConfig
-from rcexplainer.core.boundaries import Head, LinearBoundaries
 from rcexplainer.core.mask_net import EdgeMaskNet, mean_of, member_of, stack_of
 from rcexplainer.core.objectives import Objective, Terms
-from rcexplainer.core.regions import Regions
-from rcexplainer.core.sampling import sample_boundaries
-from rcexplainer.core.training import Epoch, Schedule, Training, constant, cosine
-from rcexplainer.errors import RCExplainerError
-from rcexplainer.fit.data import Predictions
+from rcexplainer.core.training import Epoch, Training
 from rcexplainer.fit.network import make_net, mean_logits
 from rcexplainer.fit.objective import Restarts
+from rcexplainer.fit.schedule import make_schedule, stack_size
 from rcexplainer.fit.step import TrainingSet
 from rcexplainer.gnn.seed import seeded
-from rcexplainer.gnn.split import SplitModel
 from rcexplainer.saving.checkpoint import FitFile
 
 log = logging.getLogger(__name__)
@@ -34,55 +28,7 @@ STANDARDISED_ON = 512  # instances on which the inputs of the network are standa
 ENSEMBLE = 6  # restarts that are averaged, at most
 WIDEN = 2.0  # every second pair of restarts may keep this many times as many edges
 PRESS = 5.0  # pressed restarts begin with this many times β, which falls to β
-SMALL_BATCH, LEAST_BATCH = 128, 32  # instances in a step on a CPU, shared by all restarts, and at least for each
-STEP_EDGES = defaultdict(lambda: 1 << 22, cpu=1 << 18)  # edges in the masked copies of a step, by type of device
-AVERAGING = 0.98  # decay of the running mean of the weights that is kept: of about the last fifty steps
-PASSES = 2  # over a small set in an epoch
-LEAST_STEPS, MOST_STEPS = 8, 24  # steps in an epoch; the most are shared by all restarts
 MakeObjective = Callable[[RCConfig, Restarts], Objective]
-
-
-def class_margins(split: SplitModel) -> Head:
-    """The head as log-probabilities: only differences between classes matter to boundaries."""
-    return lambda x: split.log_probs(split.head(x))
-
-
-def find_boundaries(
-    split: SplitModel, seen: Predictions, config: RCConfig, seed: int, target: int | None = None
-) -> LinearBoundaries:
-    """Linear decision boundaries of the head (Eq. 2, 3); with a target only those between it and others (Eq. 12, 13).
-
-    Raises:
-        RCExplainerError: The model predicts one class for everything.
-    """
-    if len(seen.label.unique()) < 2:
-        raise RCExplainerError(
-            f"the model predicts class {int(seen.label[0])} for all {len(seen)} {split.task}s: there is no boundary to "
-            f"cross; fit on {split.task}s of at least two predicted classes"
-        )
-    return sample_boundaries(
-        class_margins(split),
-        seen.embedding,
-        seen.label,
-        per_class=config.candidates_per_class,
-        sampler=config.sampler,
-        generator=torch.Generator().manual_seed(seed),
-        target=target,
-    )
-
-
-def find_regions(boundaries: LinearBoundaries, seen: Predictions, config: RCConfig) -> Regions:
-    """The decision regions they bound (Eq. 1, 4, 5)."""
-    regions = Regions.fit(
-        boundaries,
-        seen.embedding,
-        seen.label,
-        epsilon=config.epsilon,
-        scaled=config.scaled,
-        tight=config.tight,
-    )
-    log.info("%s", regions)
-    return regions
 
 
 def safer(config: RCConfig) -> list[RCConfig]:
@@ -158,53 +104,6 @@ def standardised_on(number: int) -> Tensor:
     """[k] a random sample of the instances: datasets may be sorted by class."""
     order = torch.randperm(number, generator=torch.Generator().manual_seed(0))
     return order[:STANDARDISED_ON].sort().values
-
-
-def make_schedule(config: RCConfig, training: TrainingSet, keep_last: bool) -> Schedule:
-    """How long and how fast to train.
-
-    A batch size that is given makes an epoch one pass over all instances. Otherwise it is chosen by device; with it
-    the learning rate grows, by its fourth root, and an epoch has a bounded number of steps: at most those of two passes
-    over a small set, or of a part of a large one, and at least a few where batches are large.
-
-    Args:
-        config: The settings.
-        training: The instances.
-        keep_last: Keep the weights of the last epoch rather than of the best.
-    """
-    decay = constant if config.patience is None else cosine
-    size, lr, steps = config.batch_size, config.lr, None
-    if size is None:
-        small = max(LEAST_BATCH, SMALL_BATCH // config.restarts)
-        size = device_batch_size(training, small, config.restarts)
-        lr *= (size / small) ** 0.25
-        steps = min(PASSES * ceil(len(training.data) / size), max(MOST_STEPS // config.restarts, LEAST_STEPS))
-        steps = max(steps, LEAST_STEPS) if size > small else steps
-    # The gradient of outcomes is estimated from few draws; a mean over steps is less noisy than any one of them. It is
-    # the last mean that is kept: on few validation graphs the best of many epochs is a matter of chance.
-    averaging = AVERAGING if config.weight_outcome and config.batch_size is None and not keep_last else 0.0
-    last, patience = keep_last or averaging > 0, config.patience or config.epochs
-    return Schedule(config.epochs, lr, size, patience, decay, last, steps, averaging)
-
-
-def device_batch_size(training: TrainingSet, small: int, members: int) -> int:
-    """Instances in a step: few on a CPU, where visits cost; on a GPU, where steps cost, as many as fit.
-
-    Args:
-        training: The instances.
-        small: The batch size on a CPU.
-        members: Networks that are trained side by side, each on copies of the batch.
-    """
-    device = training.data.label.device.type
-    if device == "cpu":
-        return small
-    return min(len(training.data), max(small, int(STEP_EDGES[device] / (members * training.copied_edges))))
-
-
-def stack_size(training: TrainingSet, batch_size: int) -> int:
-    """How many restarts are trained side by side: as many as fit, as all their copies of a batch are in memory."""
-    edges = min(batch_size, len(training.data)) * training.copied_edges
-    return max(1, int(STEP_EDGES[training.data.label.device.type] / edges))
 
 
 def train_stack(

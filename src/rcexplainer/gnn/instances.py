@@ -8,10 +8,9 @@ from copy import copy
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch_geometric.data import Batch, Data
 
-from rcexplainer.core.search import toggle_each
 from rcexplainer.core.segments import gather_ranges, split_by_cost
 from rcexplainer.core.units import Units, find_units
 from rcexplainer.gnn.graph_store import GraphStore, delete_edges
@@ -213,64 +212,3 @@ class Instances:
     def log_probs(self, ids: Tensor, removed: Tensor) -> Tensor:
         """Log-probabilities [v, C] of copies with units deleted; arguments as for `without`."""
         return self.without(ids, removed, lambda done: self.split.log_probs(done.output))
-
-
-def node_inputs(done: Pass, batch: Data, inputs: str) -> Tensor:
-    """The mask network's input for every node, [nodes, D].
-
-    Args:
-        done: A run of the model.
-        batch: The graphs of that run.
-        inputs: "last": the output of the last message-passing layer, as in the paper. "layers": the outputs of all
-            layers, as in the authors' code. "all": these, the same scaled to length 1 (networks often normalise or
-            saturate after a layer), the node features, and the hop distances in computation graphs.
-    """
-    layers = done.layers or (plain_features(batch, done.embedding),)
-    if inputs == "last":
-        return layers[-1]
-    if inputs == "layers":
-        return torch.cat(layers, 1)
-    unit = [nn.functional.normalize(layer, dim=1) for layer in layers]
-    features = [batch.x] if isinstance(batch.x, Tensor) and batch.x.is_floating_point() and done.layers else []
-    hops = [batch.hop_code] if "hop_code" in batch else []
-    return torch.cat([*layers, *unit, *features, *hops], 1)
-
-
-def plain_features(batch: Data, like: Tensor) -> Tensor:
-    """What is known about nodes without the model, [nodes, D]: their features, or a constant if they have none.
-
-    A model that passes messages by hand, over a dense adjacency matrix say, may have no module with a row per node.
-
-    Args:
-        batch: The graphs.
-        like: A tensor of the type wanted.
-    """
-    if not isinstance(batch.x, Tensor):
-        return like.new_ones(int(batch.num_nodes or 0), 1)
-    return batch.x.to(like.dtype).reshape(len(batch.x), -1)
-
-
-def single_effects(instances: Instances, labels: Tensor, target: Tensor | None = None) -> Tensor:
-    """The effect of deleting a single unit u: p(c | G) − p(c | G without u).
-
-    With a target class t it is p(t | G without u) − p(t | G) instead: probability that c loses to a third class, by
-    deleting something that c and t have in common, say, does not lead to t.
-
-    Args:
-        instances: The instances.
-        labels: [n] c, the predicted class of each.
-        target: [n] t; c itself stands for any other class. None: any other class for all of them.
-
-    Returns:
-        [units].
-    """
-    units = instances.units
-    nothing = torch.zeros(len(units), dtype=torch.bool, device=units.owner.device)
-    instance, removed = toggle_each(units.ptr, nothing, torch.arange(len(units), device=units.owner.device))
-    left = instances.log_probs(instance, removed).exp()
-    change = instances.log_probs(instances.everything, nothing).exp()[instance] - left
-    lost = change.gather(1, labels[instance, None]).squeeze(1)
-    if target is None:
-        return lost
-    gained = -change.gather(1, target[instance, None]).squeeze(1)
-    return torch.where(target[instance] == labels[instance], lost, gained)

@@ -25,7 +25,8 @@ from rcexplainer.datasets import GraphDataset
 from rcexplainer.explainer import FittedRCExplainer, RCExplainer
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn import delete_edges
-from rcexplainer.gnn.instances import Instances, single_effects
+from rcexplainer.gnn.effects import single_effects
+from rcexplainer.gnn.instances import Instances
 from rcexplainer.metrics.motif import auc
 from rcexplainer.paper.case_examples import examples_json
 from rcexplainer.paper.job import JobResult

@@ -26,9 +26,10 @@ from rcexplainer.core.training import Epoch
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.fit.data import InstanceSet, Predictions
 from rcexplainer.fit.objective import make_objective
+from rcexplainer.fit.partition import find_boundaries, find_regions
 from rcexplainer.fit.step import TrainingSet
 from rcexplainer.fit.teacher import teach
-from rcexplainer.fit.train import find_boundaries, find_regions, new_training
+from rcexplainer.fit.train import new_training
 from rcexplainer.paper.boundary_plane import Plane
 from rcexplainer.paper.job import JobResult
 from rcexplainer.saving.checkpoint import FitFile

@@ -25,7 +25,7 @@ from rcexplainer.fit.objective import make_objective
 from rcexplainer.fit.step import TrainingSet
 from rcexplainer.fit.teacher import DEPTH, Lessons
 from rcexplainer.gnn import gnn_config, split_model, train_gnn
-from rcexplainer.gnn.instances import node_inputs
+from rcexplainer.gnn.node_inputs import node_inputs
 from rcexplainer.gnn.seed import seeded
 from rcexplainer.gnn.trainer import TrainConfig
 
