@@ -18,7 +18,7 @@ from rcexplainer.fit import teacher, train
 from rcexplainer.fit.data import InstanceSet
 from rcexplainer.fit.network import HIDDEN, mean_mask, mean_share
 from rcexplainer.fit.objective import Restarts, make_objective
-from rcexplainer.fit.schedule import make_schedule, stack_size
+from rcexplainer.fit.schedule import AVERAGING, make_schedule, stack_size
 from rcexplainer.fit.step import TrainingSet
 from rcexplainer.fit.teacher import searched_instances
 from rcexplainer.fit.train import safer, standardised_on
@@ -305,7 +305,7 @@ def test_steps_of_an_epoch_are_bounded_on_a_cpu(number: int, restarts: int, expe
     assert (found.batch_size, found.steps, found.lr) == (*expected, 0.008)
     given = make_schedule(RCConfig(restarts=restarts, batch_size=7), training, keep_last=False)
     assert (given.batch_size, given.steps, given.lr) == (7, None, 0.008)
-    assert (found.averaging, given.averaging) == (train.AVERAGING, 0.0)
+    assert (found.averaging, given.averaging) == (AVERAGING, 0.0)
     masks = RCConfig(restarts=restarts, weight_regions=1.0, weight_outcome=0.0)
     assert make_schedule(masks, training, keep_last=False).averaging == 0.0
 
