@@ -252,3 +252,23 @@ def test_a_running_mean_survives_a_restart(last: bool) -> None:
     again.restore(*killed.state())
     list(again)
     assert weights(again) == weights(whole)
+
+
+def test_a_network_that_stops_before_the_others_keeps_its_last_weights_of_then() -> None:
+    weights, losses = [], iter(range(1, 100))
+    net = nn.Module()
+    net.w = nn.Parameter(torch.zeros(2, 1))
+
+    def validate() -> torch.Tensor:
+        now = float(next(losses))
+        weights.append(net.w.detach().clone())
+        return torch.tensor([now, -now])  # the first only gets worse, the second better
+
+    schedule = Schedule(20, 0.1, 4, 2, lambda progress: 1.0, keep_last=True)
+    run = Training(
+        net, lambda ids, progress: {"loss": -net.w.sum(1)}, validate, torch.arange(4), torch.Generator(), schedule, 2
+    )
+    list(run)
+    assert [len(own) for own in run.histories] == [3, 20]
+    assert net.w[0].item() == weights[2][0].item()
+    assert net.w[1].item() == weights[19][1].item()

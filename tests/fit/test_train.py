@@ -305,7 +305,7 @@ def test_steps_of_an_epoch_are_bounded_on_a_cpu(number: int, restarts: int, expe
     assert (found.batch_size, found.steps, found.lr) == (*expected, 0.008)
     given = make_schedule(RCConfig(restarts=restarts, batch_size=7), training, keep_last=False)
     assert (given.batch_size, given.steps, given.lr) == (7, None, 0.008)
-    assert (found.averaging, given.averaging) == (AVERAGING, 0.0)
+    assert (found.averaging, given.averaging) == (AVERAGING, AVERAGING)
     masks = RCConfig(restarts=restarts, weight_regions=1.0, weight_outcome=0.0)
     assert make_schedule(masks, training, keep_last=False).averaging == 0.0
 

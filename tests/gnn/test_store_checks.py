@@ -84,6 +84,12 @@ def test_both_checks_agree(names: list[str]) -> None:
 def test_another_device_is_seen() -> None:
     graphs = make_graphs(2)
     assert not all_sound(GraphStore(graphs), GraphKind.of(graphs[0]), torch.device("meta"))
+    elsewhere = [copy.copy(graph) for graph in graphs]
+    for graph in elsewhere:
+        graph.x = graph.x.to("meta")  # one attribute is enough
+    store = GraphStore(graphs)
+    store.source_devices = GraphStore(elsewhere, "meta").source_devices
+    assert not all_sound(store, GraphKind.of(graphs[0]), CPU)
     assert all_sound(GraphStore(graphs), GraphKind.of(graphs[0]), None)
 
 

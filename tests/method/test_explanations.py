@@ -1,6 +1,7 @@
 """Results as a read-only sequence of columns: an explanation is made when it is looked at, from one forward pass."""
 
 import copy
+import pickle
 from collections.abc import Sequence
 
 import pytest
@@ -173,3 +174,33 @@ def test_progress_is_shown_when_asked(fitted, graphs, capsys) -> None:
     assert "24/24" in capsys.readouterr().err
     list(fitted.explain_iter(graphs, progress=True))
     assert "24graph" in capsys.readouterr().err
+
+
+def test_a_batch_takes_no_index_and_shows_progress(fitted, graphs, capsys) -> None:
+    batch = Batch.from_data_list(graphs)
+    with pytest.raises(RCExplainerError, match="index chooses nodes or links"):
+        fitted.explain(batch, index=[0])
+    fitted.explain(batch, progress=True)
+    assert "24/24" in capsys.readouterr().err
+
+
+def test_a_stream_is_a_generator_that_can_be_closed(fitted, graphs) -> None:
+    stream = fitted.explain_iter(graphs, progress=True)
+    assert isinstance(next(stream), rc.Explanation)
+    stream.close()
+    with pytest.raises(StopIteration):
+        next(stream)
+
+
+def test_a_pickled_slice_holds_its_own_graphs_alone(fitted, graphs) -> None:
+    some = fitted.explain(graphs * 20)[:2]
+    again = pickle.loads(pickle.dumps(some))
+    assert isinstance(again, rc.Explanations)
+    assert len(again) == 2
+    same(again[1], some[1])
+    assert len(pickle.dumps(some)) < 20_000
+
+
+def test_an_index_out_of_range_says_how_many_there_are(fitted, graphs) -> None:
+    with pytest.raises(IndexError, match="there are 24 explanations, numbered from 0: got 24"):
+        fitted.explain(graphs)[24]

@@ -66,3 +66,15 @@ def test_a_model_that_answers_for_the_first_graphs_alone_makes_no_false_claim() 
     tally = check(model, rc.baselines.Occlusion().fit(model, list(graphs)).explain(list(graphs)))
     assert tally.wrong == 0
     assert tally.flips >= 5
+
+
+def test_a_model_that_mixes_few_graphs_is_found_out_on_one_of_them(caplog) -> None:
+    """A graph explained by itself has no company but its own copies, which all share its rare value."""
+    graphs = zoo.graphs(100, 2)
+    model = zoo.balanced(zoo.built(lambda: zoo.Net(FewMix(1.795)), 4), graphs)
+    fitted = rc.baselines.Random().fit(model, list(graphs))
+    rare = [graph for graph in graphs if bool((graph.x[:, 0] > 1.0).any())]
+    with caplog.at_level(logging.WARNING):
+        tally = check(model, [fitted.explain(graph) for graph in rare])
+    assert tally.wrong == 0
+    assert tally.flips >= 10

@@ -1,11 +1,12 @@
 """What a search may cost: model runs for each instance, or seconds.
 
-    budget = 3000           at most so many copies of each instance are run
-    budget = Seconds(2.5)   no copy is started after 2.5 s an instance; such a result cannot be repeated exactly
+    budget = 3000           a search runs at most so many copies of each instance
+    budget = Seconds(2.5)   a search ends after 2.5 s an instance; such a result cannot be repeated exactly
     budget = inf            no bound
 
 A search asks before it runs copies (`Meter.granted`). What is not granted is not run: the search ends with the best it
-has, and the instance is marked as exhausted.
+has, and the instance is marked as exhausted. The clock is read between runs of copies, so a search may last one run
+longer. What follows the search is not counted: the last word on its result and the checks that it holds alone.
 """
 
 import time

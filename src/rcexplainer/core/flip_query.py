@@ -15,7 +15,7 @@ from rcexplainer.core.search import Evaluate
 from rcexplainer.core.segments import first_minimum, split_by_cost
 
 PIECE_UNITS = 1 << 21  # units of the copies that are made at a time
-TIMED_UNITS = 1 << 18  # the same where time is short: the clock is read between pieces
+TIMED_UNITS = 1 << 15  # the same where time is short: the clock is read between pieces
 
 
 @dataclass(frozen=True)

@@ -49,9 +49,6 @@ def constant(progress: float) -> float:
     return 1.0
 
 
-DECAYS: dict[str, Callable[[float], float]] = {"cosine": cosine, "none": constant}
-
-
 @dataclass(frozen=True)
 class Schedule:
     """How long and how fast to train.
@@ -118,10 +115,7 @@ class Training(Generic[Net]):
             first = next(place for place, own in enumerate(self.histories) if not self._stopped(own))
             self._epoch()
             yield self.histories[first][-1]
-        if self.schedule.keep_last:
-            self._exchange()
-        else:
-            self.net.load_state_dict(self.best, strict=False)
+        self.net.load_state_dict(self.best, strict=False)
         self.net.eval()
 
     @property
@@ -157,14 +151,15 @@ class Training(Generic[Net]):
         numbers = [*sums.values(), torch.as_tensor(self.validate(), device=self.train_ids.device)]
         size = len(self.histories)
         table = torch.stack([value.detach().double().reshape(-1).expand(size) for value in numbers]).tolist()
-        improved = [False] * size
+        kept = [False] * size
         for member, (own, *means, val) in enumerate(zip(self.histories, *table, strict=True)):
             if not self._stopped(own):
                 best = _best(own)
-                improved[member] = val < (best.val if best else math.inf)
-                own.append(Epoch(number, dict(zip(sums, means, strict=True)), val, improved[member]))
-        if any(improved):
-            self._keep(improved)
+                improved = val < (best.val if best else math.inf)
+                kept[member] = improved or self.schedule.keep_last  # a member that has stopped keeps what it had then
+                own.append(Epoch(number, dict(zip(sums, means, strict=True)), val, improved))
+        if any(kept):
+            self._keep(kept)
         self._exchange()
 
     @torch.no_grad()

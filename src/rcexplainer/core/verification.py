@@ -11,13 +11,14 @@ is run again one by one.
 """
 
 from dataclasses import dataclass
+from math import isnan
 
 import torch
 from torch import Tensor
 
 from rcexplainer.core.counterfactual import Removal, Verified
-from rcexplainer.core.search import Evaluate
-from rcexplainer.core.segments import gather_ranges
+from rcexplainer.core.search import Evaluate, toggle_each
+from rcexplainer.core.segments import gather_ranges, owners
 
 # Instances that are run alone too: in the first chunk of a search, in its other chunks, and where there is no search.
 SAMPLE, LATER_SAMPLE, SCORES_SAMPLE = 8, 2, 1
@@ -48,7 +49,8 @@ class Interference(Exception):  # noqa: N818  caught where a call is run again
 
     def __init__(self, different: int, checked: int, off: float) -> None:
         self.different, self.checked, self.off = different, checked, off
-        super().__init__(f"{different} of {checked} answers differ in a batch, log p by up to {off:.2g}")
+        far = "" if isnan(off) else f", log p by up to {off:.2g}"
+        super().__init__(f"{different} of {checked} answers differ in a batch{far}")
 
 
 def check_alone(answers: Answers, alone: Evaluate, size: int, seed: int) -> None:
@@ -63,9 +65,7 @@ def check_alone(answers: Answers, alone: Evaluate, size: int, seed: int) -> None
     Raises:
         Interference: An answer differs.
     """
-    count = len(answers.before)
-    ids = torch.randperm(count, generator=torch.Generator().manual_seed(seed))[:size].sort().values
-    ids = ids.to(answers.ptr.device)
+    ids = sample(answers, size, seed)
     units, _ = gather_ranges(answers.ptr[ids], answers.ptr[ids + 1])
     copies, expected, removed = [ids], [answers.before[ids]], [torch.zeros_like(units, dtype=torch.bool)]
     if answers.found is not None and answers.final is not None:
@@ -79,11 +79,48 @@ def check_alone(answers: Answers, alone: Evaluate, size: int, seed: int) -> None
         raise Interference(int(different.sum()), len(different), float(off.max()))
 
 
+def sample(answers: Answers, size: int, seed: int) -> Tensor:
+    """[k] the instances that are looked at alone."""
+    order = torch.randperm(len(answers.before), generator=torch.Generator().manual_seed(seed))
+    return order[:size].sort().values.to(answers.ptr.device)
+
+
+def check_minimal(answers: Answers, alone: Evaluate, size: int, seed: int) -> None:
+    """Put back each removed unit of a sample of the minimal results, one copy at a time.
+
+    Putting back the only unit gives the instance as it was, which is looked at elsewhere.
+
+    Args:
+        answers: What the model said in batches, with the result of a search.
+        alone: log p of copies with units removed, each in a run of its own.
+        size: How many instances are looked at.
+        seed: Draws the sample.
+
+    Raises:
+        Interference: A copy is still flipped: the result is not minimal.
+    """
+    if answers.found is None or answers.final is None:
+        return
+    looked, removed = torch.zeros_like(answers.final.minimal), answers.found.removed
+    looked[sample(answers, size, seed)] = True
+    owner = owners(answers.ptr)
+    several = torch.zeros_like(answers.ptr[1:]).index_add(0, owner, removed.long()) > 1
+    units = (removed & (looked & answers.final.minimal & several)[owner]).nonzero().squeeze(1)
+    if not len(units):
+        return
+    instance, put_back = toggle_each(answers.ptr, removed, units)
+    predicted = alone(instance, put_back).argmax(1)
+    source = answers.before.argmax(1)[instance]
+    flips = predicted != source if answers.target is None else predicted == answers.target
+    if bool(flips.any()):
+        raise Interference(int(flips.sum()), len(flips), float("nan"))
+
+
 def check_company(answers: Answers, batched: Evaluate) -> None:
     """Run every instance, and every claimed flip, again beside other copies: in one run, in reverse order.
 
     A sample misses a model that mixes few of its graphs (those with a rare value, say). Such a graph has other company
-    here than it had before, so its answers differ.
+    here than it had before, so its answers differ. A single instance was run alone, and has its flip for company.
 
     Args:
         answers: What the model said in batches, with the result of a search.

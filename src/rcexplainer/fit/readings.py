@@ -17,6 +17,7 @@ from rcexplainer.core.gates import uniform
 from rcexplainer.core.segments import gather_ranges
 from rcexplainer.core.stability import same_units
 from rcexplainer.core.units import Units, find_units
+from rcexplainer.gnn.graph_store import pointer
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.node_inputs import node_inputs
 from rcexplainer.gnn.noise import NoisyBatch
@@ -76,11 +77,6 @@ class Rows:
         """
         index, owner = gather_ranges(self.ptr[ids], self.ptr[ids + 1])
         return tuple(column.index_select(0, index) for column in self.columns), owner
-
-
-def pointer(counts: Tensor) -> Tensor:
-    """[n + 1] where each of these many rows [n] begin."""
-    return torch.cat([counts.new_zeros(1), counts.cumsum(0)])
 
 
 class CleanReadings:

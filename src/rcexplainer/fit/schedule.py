@@ -36,7 +36,7 @@ def make_schedule(config: RCConfig, training: TrainingSet, keep_last: bool) -> S
         steps = max(steps, LEAST_STEPS) if size > small else steps
     # The gradient of outcomes is estimated from few draws; a mean over steps is less noisy than any one of them. It is
     # the last mean that is kept: on few validation graphs the best of many epochs is a matter of chance.
-    averaging = AVERAGING if config.weight_outcome and config.batch_size is None and not keep_last else 0.0
+    averaging = AVERAGING if config.weight_outcome and not keep_last else 0.0
     last, patience = keep_last or averaging > 0, config.patience or config.epochs
     return Schedule(config.epochs, lr, size, patience, decay, last, steps, averaging)
 

@@ -127,6 +127,7 @@ def train_stack(
     starts = torch.as_tensor(run.validate()).tolist()
     if (before := file.get(name)) is not None:
         run.restore(*before)
+        log.info("%s continues after epoch %d", name, len(run.history))
     bar = tqdm(run, name, run.schedule.epochs, unit="epoch", initial=len(run.history), disable=not progress)
     for epoch in bar:
         bar.set_postfix(**{term: f"{value:.3f}" for term, value in epoch.terms.items()}, val=f"{epoch.val:.3f}")

@@ -50,8 +50,8 @@ class GraphStore:
         edge_level = [key for key in columns if key in str(listed).split(",")] if ambiguous else level
         self._edge_level = ",".join(edge_level)
         self._edge_keys = {"edge_index", *(key for key in level if key in edge_level or _named_edge(key))}
-        self.source_device = columns["edge_index"].values.device
-        place = torch.device(device) if device is not None else self.source_device
+        self.source_devices = {column.values.device for column in columns.values()}
+        place = torch.device(device) if device is not None else columns["edge_index"].values.device
         moved = {id(ptr): ptr.to(place) for ptr in (nodes, *(column.ptr for column in columns.values()))}
         self._lists = {
             id(moved[id(ptr)]): ptr.tolist() for ptr in (nodes, *(column.ptr for column in columns.values()))

@@ -46,7 +46,7 @@ def all_sound(store: GraphStore, kind: GraphKind, device: torch.device | None) -
     values = edges.values
     if values.dim() != 2 or values.size(0) != 2 or values.dtype != torch.long:
         return False
-    if device is not None and store.source_device != device:
+    if device is not None and store.source_devices != {device}:
         return False
     if not all(column.alike for column in columns.values()):
         return False

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import overload
 
 from torch import Tensor
@@ -22,11 +23,15 @@ class BatchInstances(Sequence[Instance]):
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
 
+    @cached_property
+    def _on_cpu(self) -> Batch:
+        return copy(self.batch).cpu()
+
     def __len__(self) -> int:
         return int(self.batch.num_graphs)
 
     def __getitem__(self, place: int) -> Instance:  # type: ignore[override]
-        graph = self.batch.get_example(place).clone()  # a view would keep the whole batch
+        graph = self._on_cpu.get_example(place).clone()  # a view would keep the whole batch
         return Instance(graph, graph)
 
 
@@ -53,7 +58,8 @@ class ExplanationColumns:
     predictions: list[int]
     class_names: tuple[str, ...]
     found: CounterfactualColumns | None
-    _moved: dict[int, Data] = field(default_factory=dict)  # graphs on the CPU: many instances may share one
+    # Graphs on the CPU by their id, which stays theirs as the instances hold them: many instances may share one.
+    _moved: dict[int, Data] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.predictions)
@@ -77,7 +83,9 @@ class ExplanationColumns:
     def _on_cpu(self, graph: Data) -> Data:
         if graph.edge_index.device.type == "cpu":
             return graph
-        return self._moved.setdefault(id(graph), copy(graph).cpu())
+        if id(graph) not in self._moved:
+            self._moved[id(graph)] = copy(graph).cpu()
+        return self._moved[id(graph)]
 
     def _counterfactual(self, found: CounterfactualColumns, place: int, one: Instance, graph: Data) -> Counterfactual:
         columns = found.removed[self.starts[place] : self.starts[place + 1]].nonzero().flatten()
@@ -96,21 +104,25 @@ class ExplanationColumns:
 Slot = tuple[ExplanationColumns, int]  # a place in the columns of a batch
 
 
-def filled(slot: Slot | Failure) -> Explanation | Failure:
+Result = Slot | Explanation | Failure
+
+
+def filled(slot: Result) -> Explanation | Failure:
     """The result in a slot."""
-    return slot if isinstance(slot, Failure) else slot[0][slot[1]]
+    return slot[0][slot[1]] if isinstance(slot, tuple) else slot
 
 
 class Explanations(Sequence[Explanation | Failure]):
     """The results of a call of `explain`, in the order of its input; read-only.
 
-    An `Explanation` is made when it is first looked at, and kept.
+    An `Explanation` is made when it is first looked at, and kept. Until then a slice holds the tensors of the whole
+    call; pickled, it is explanations alone.
 
     Args:
-        slots: Where each result is, or the failure in its place; columns without a failure stand for all their places.
+        slots: The results, or where they are; columns without a failure stand for all their places.
     """
 
-    def __init__(self, slots: Sequence[Slot | Failure] | ExplanationColumns) -> None:
+    def __init__(self, slots: Sequence[Result] | ExplanationColumns) -> None:
         self._slots = slots
         self._made: dict[int, Explanation | Failure] = {}
 
@@ -135,12 +147,18 @@ class Explanations(Sequence[Explanation | Failure]):
             part = Explanations([self._slot(old) for old in places])
             part._made = {new: self._made[old] for new, old in enumerate(places) if old in self._made}
             return part
-        where = range(len(self))[place]
+        try:
+            where = range(len(self))[place]
+        except IndexError:
+            raise IndexError(f"there are {len(self)} explanations, numbered from 0: got {place}") from None
         if where not in self._made:
             self._made[where] = filled(self._slot(where))
         return self._made[where]
 
-    def _slot(self, where: int) -> Slot | Failure:
+    def __reduce__(self) -> tuple[type["Explanations"], tuple[list[Explanation | Failure]]]:
+        return Explanations, (list(self),)
+
+    def _slot(self, where: int) -> Result:
         return (self._slots, where) if isinstance(self._slots, ExplanationColumns) else self._slots[where]
 
     def __iter__(self) -> Iterator[Explanation | Failure]:

@@ -12,7 +12,15 @@ from rcexplainer.core.budget import Meter, Seconds
 from rcexplainer.core.counterfactual import FlipQuery, Removal, greedy_search, prefix_search, verify
 from rcexplainer.core.near_ties import nothing_removed, settle, settled
 from rcexplainer.core.units import Units
-from rcexplainer.core.verification import LATER_SAMPLE, SAMPLE, SCORES_SAMPLE, Answers, check_alone, check_company
+from rcexplainer.core.verification import (
+    LATER_SAMPLE,
+    SAMPLE,
+    SCORES_SAMPLE,
+    Answers,
+    check_alone,
+    check_company,
+    check_minimal,
+)
 from rcexplainer.errors import GraphError
 from rcexplainer.gnn.graph_checks import GraphKind
 from rcexplainer.gnn.graph_store import GraphStore
@@ -86,9 +94,11 @@ class ExplainRun:
                 query, found = replace(query, log_probs=alone), replace(found, minimal=None)
             final = verify(query, found, alone if single else None)
             answers = replace(answers, found=found, final=final, exhausted=meter.exhausted)
+        size = SCORES_SAMPLE if self.search == "none" else LATER_SAMPLE if self.start else SAMPLE
         if not single:
-            size = SCORES_SAMPLE if self.search == "none" else LATER_SAMPLE if self.start else SAMPLE
             check_alone(answers, alone, size, seed=self.start)
+        if not one_by_one:
+            check_minimal(answers, alone, size, seed=self.start)
             check_company(answers, instances.log_probs)
         self._report_disputes(asked, answers.disputed)
         return columns(asked, instances, answers, scores, self.class_names)
