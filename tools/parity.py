@@ -1,8 +1,8 @@
 """Is a new version's explainer as good as the old one's? The same networks and held-out instances, paired by seed.
 
-    python tools/parity.py networks --out carry/networks
-    PYTHONPATH=OLD/src python tools/parity.py run --networks carry/networks --out build/parity/old --jobs 16
-    PYTHONPATH=src     python tools/parity.py run --networks carry/networks --out build/parity/new --jobs 16
+    python tools/parity.py networks --out build/networks
+    PYTHONPATH=OLD/src python tools/parity.py run --networks build/networks --out build/parity/old --jobs 16
+    PYTHONPATH=src     python tools/parity.py run --networks build/networks --out build/parity/new --jobs 16
     python tools/parity.py compare build/parity/old build/parity/new --out build/parity.json
 
 `run` needs torch, PyG and safetensors alone. Every job (a set and a seed of the explainer) is a process with one
@@ -272,7 +272,7 @@ def main() -> None:
     for name in ("networks", "run"):
         parts[name].add_argument("--sets", nargs="+", choices=SETS, default=SETS)
     for name in ("run", "job"):
-        parts[name].add_argument("--networks", type=Path, default=Path("carry/networks"))
+        parts[name].add_argument("--networks", type=Path, default=Path("build/networks"))
         parts[name].add_argument("--graphs", type=int, default=1000, help="training graphs, at most")
         parts[name].add_argument("--nodes", type=int, default=1000, help="training nodes, at most")
         parts[name].add_argument("--device")
