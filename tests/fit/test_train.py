@@ -332,7 +332,7 @@ def test_inputs_are_standardised_on_a_random_sample() -> None:
 
 def test_a_share_of_the_instances_is_searched_and_the_others_teach_nothing(case, monkeypatch) -> None:
     monkeypatch.setattr(teacher, "SEARCHED_LEAST", 1)
-    chosen = searched_instances(40)
+    chosen = searched_instances(torch.full((40,), 9))
     assert len(chosen) == 10
     split = rc.gnn.split_model(case.model, case.train)
     with split.scope:
@@ -351,3 +351,17 @@ def test_a_share_of_the_instances_is_searched_and_the_others_teach_nothing(case,
         else:
             assert not some.effect[mine].any()
             assert (some.order[place] == -1).all()
+
+
+def test_large_instances_are_not_searched() -> None:
+    counts = torch.tensor([9, 2000, 30, 1024, 1025])
+    assert searched_instances(counts).tolist() == [0, 2, 3]
+    assert searched_instances(torch.tensor([5000])).tolist() == []
+
+
+def test_a_fit_on_large_graphs_alone_does_without_a_search(case, monkeypatch, caplog) -> None:
+    monkeypatch.setattr("rcexplainer.fit.teacher.SEARCHED_UNITS", 3)
+    with caplog.at_level(logging.WARNING):
+        fitted = RCExplainer(epochs=2, on_collapse="report").fit(case.model, case.train, progress=False)
+    assert "no search: all" in caplog.text
+    assert all(bool(one.edge_scores.isfinite().all()) for one in fitted.explain(case.test, search="none"))

@@ -1,7 +1,8 @@
 """A search as teacher: the order in which greedy deletion leaves the region, and the effect of each unit alone."""
 
+import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -17,11 +18,14 @@ from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.split import Pass
 from rcexplainer.saving.checkpoint import FitFile
 
+log = logging.getLogger(__name__)
+
 SEARCH_PAIRS = 1 << 20  # all single deletions of a graph are run at once: the square of its units is what that costs
 DEPTH = 0.3  # how far the search deletes, as a share of the units
 STEPS = 32  # and how many units at most
 CANDIDATES = 8  # units among which it chooses: those with the largest effect when deleted alone
 SEARCHED, SEARCHED_LEAST = 0.25, 256  # share of the instances that is searched, and at least how many
+SEARCHED_UNITS = 1024  # units of an instance that is searched, at most
 TOLERANCE = 0.01  # outside the region, units this close in probability are ordered by their effect alone
 
 
@@ -107,16 +111,27 @@ def teach(
         return Lessons.none(data)
     if (before := file.get(name)) is not None:
         return Lessons(**{key: value.to(data.label.device) for key, value in before[0].items()})
-    lessons = search(data, GOALS[config.teacher](data, regions), progress, searched=searched_instances(len(data)))
+    searched = searched_instances(data.instances.units.counts.cpu())
+    if not len(searched):
+        log.warning("no search: all %d instances have more than %d edges", len(data), SEARCHED_UNITS)
+        return replace(Lessons.none(data), taught=torch.zeros_like(data.label, dtype=torch.bool))
+    lessons = search(data, GOALS[config.teacher](data, regions), progress, searched=searched)
     tensors = {"order": lessons.order, "effect": lessons.effect, "taught": lessons.taught}
     file.put(name, {key: value for key, value in tensors.items() if value is not None})
     return lessons
 
 
-def searched_instances(number: int) -> Tensor:
-    """[k] a random share of the instances, in ascending order: enough to guide a network that learns from outcomes."""
-    order = torch.randperm(number, generator=torch.Generator().manual_seed(0))
-    return order[: max(SEARCHED_LEAST, int(SEARCHED * number))].sort().values
+def searched_instances(counts: Tensor) -> Tensor:
+    """[k] a random share of the instances, in ascending order: enough to guide a network that learns from outcomes.
+
+    Deleting every unit of a large instance alone would cost the square of its size, so large ones are left out.
+
+    Args:
+        counts: [n] the units of each instance.
+    """
+    order = torch.randperm(len(counts), generator=torch.Generator().manual_seed(0))
+    small = order[counts[order] <= SEARCHED_UNITS]
+    return small[: max(SEARCHED_LEAST, int(SEARCHED * len(counts)))].sort().values
 
 
 def search(
