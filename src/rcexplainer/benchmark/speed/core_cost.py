@@ -1,10 +1,8 @@
 """The mask network beside the GNN it explains."""
 
 import copy
-import os
 import time
 from collections.abc import Callable
-from itertools import accumulate
 from statistics import median
 from typing import Any
 
@@ -119,22 +117,13 @@ def _step_cost(known: InstanceSet, model: nn.Module, preset: str, size: int, rep
 
 def _scores_memory(known: InstanceSet, times: int) -> dict[str, Any]:
     batch, scores = _scores(known, times)
-    per_edge = round(_peak_bytes(scores) / batch.num_edges)
+    per_edge = round(peak_bytes(scores) / batch.num_edges)
     return {
         "what": "scores, memory",
         "graphs": times * len(known),
         "edges": batch.num_edges,
         "peak bytes an edge": per_edge,
     }
-
-
-def _peak_bytes(run: Callable[[], object]) -> int:
-    """Peak bytes of tensors allocated during a run."""
-    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # or the profiler logs every start and stop
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
-        run()
-    events = [event for event in profile.profiler.kineto_results.events() if event.name() == "[memory]"]
-    return max(accumulate(event.nbytes() for event in sorted(events, key=lambda event: event.start_ns())))
 
 
 def _beside(run: Callable[[], object], gnn: Callable[[], object], repeats: int) -> dict[str, float]:

@@ -1,5 +1,6 @@
 """Peak memory of fits: with one large graph in a batch, with many classes, and with a chosen class.
 
+    steps         tensors of single steps (`tensor_memory`)
     large graph   128 molecules, alone and with one graph of growing size among them
     classes       small graphs of more and more classes
     each class    the same, with an explainer that leads to every class (`target_class="each"`), fit and explanations
@@ -19,6 +20,7 @@ import torch
 from rcexplainer.benchmark.speed.molecules import Molecules
 from rcexplainer.benchmark.speed.options import BenchOptions
 from rcexplainer.benchmark.speed.scaling_subjects import growing_graph, many_classes
+from rcexplainer.benchmark.speed.tensor_memory import tensor_memory
 from rcexplainer.explainer import RCExplainer
 
 MOLECULES, EDGES = 128, (25_000, 50_000, 100_000)
@@ -34,6 +36,8 @@ def memory_cost(options: BenchOptions) -> Iterator[dict[str, Any]]:
         "classes": partial(_classes, CLASSES, None),
         "each class": partial(_classes, CHOSEN, "each"),
     }
+    if options.wanted("steps"):
+        yield from tensor_memory()
     for name, part in parts.items():
         for row in part(options) if options.wanted(name) else ():
             yield {"row": name, **row}
