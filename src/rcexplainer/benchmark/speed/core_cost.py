@@ -12,6 +12,7 @@ from torch.nn.functional import cross_entropy
 from torch_geometric.data import Data
 
 from rcexplainer.benchmark.speed.options import BenchOptions, Rows
+from rcexplainer.benchmark.speed.peak import peak_bytes
 from rcexplainer.config import PRESETS, RCConfig
 from rcexplainer.core.calibration import Calibration
 from rcexplainer.core.regions import Regions
