@@ -33,7 +33,7 @@ def few_molecules(monkeypatch):
     """Forty generated molecules, and an explainer that is fitted in a moment."""
     data = rc.datasets.load("nitro", num_graphs=40)
     monkeypatch.setattr(molecules, "molecule_set", lambda options: data)
-    monkeypatch.setattr(molecules, "EPOCHS", 1)
+    monkeypatch.setattr(molecules, "RCExplainer", partial(rc.RCExplainer, epochs=1))
     monkeypatch.setattr(explain_cost, "ALONE", 2)
     return data
 

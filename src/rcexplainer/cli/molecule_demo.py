@@ -10,6 +10,7 @@ from rcexplainer.explanation import Explanation
 from rcexplainer.gnn import TrainConfig, TrainedGNN, gnn_config, train_gnn
 
 DEMO_TRAINING = TrainConfig(epochs=60, patience=20)
+DEMO_EPOCHS = 30  # of the explainer: half of the default is enough for these molecules
 POSITIVE = 1  # the class of molecules with an NO2 or NH2 on an aromatic ring
 MOLECULES_SHOWN = 8
 
@@ -90,7 +91,7 @@ def run_demo(seed: int = 0, progress: bool = True) -> MoleculeDemo:
     data = load("nitro", seed=seed)
     config = gnn_config("paper", data.num_features, data.num_classes)
     trained = train_gnn(config, data.graphs, data.split, settings=DEMO_TRAINING, seed=seed, progress=progress)
-    fitted = RCExplainer().fit(
+    fitted = RCExplainer(epochs=DEMO_EPOCHS).fit(
         trained.model,
         data.subset("train"),
         val=data.subset("val"),
