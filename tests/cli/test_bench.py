@@ -21,6 +21,7 @@ from rcexplainer.benchmark.speed import (
     other_explainers,
     scaling_cost,
     scaling_subjects,
+    tensor_memory,
 )
 from rcexplainer.benchmark.speed.document import document, write
 from rcexplainer.benchmark.speed.hub_graph import Hub
@@ -165,8 +166,13 @@ def test_memory(few_molecules, monkeypatch):
     small = {"MOLECULES": 6, "EDGES": (40,), "CLASSES": (2,), "CHOSEN": (3,), "RINGS": 30}
     for name, value in small.items():
         monkeypatch.setattr(memory_cost, name, value)
+    monkeypatch.setattr(tensor_memory, "CLASSES", (3,))
+    monkeypatch.setattr(tensor_memory, "LARGE", 500)
     rows = list(memory_cost.memory_cost(BenchOptions()))
     assert [(row["row"], row["size"]) for row in rows] == [
+        ("draws", 500),
+        ("merging", 3),
+        ("answers", 3),
         ("large graph", 0),
         ("large graph", 40),
         ("classes", 2),

@@ -6,7 +6,6 @@ import pytest
 
 from rcexplainer.cli import molecule_demo
 from rcexplainer.cli.molecule_demo import MoleculeDemo, run_demo
-from rcexplainer.explainer import RCExplainer
 from rcexplainer.gnn import TrainConfig
 from tests.benchmark.toys import small
 
@@ -17,7 +16,7 @@ def small_demo() -> MoleculeDemo:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(molecule_demo, "load", small)
         patch.setattr(molecule_demo, "DEMO_TRAINING", TrainConfig(epochs=10, lr=0.01))
-        patch.setattr(molecule_demo, "RCExplainer", lambda: RCExplainer(epochs=1))
+        patch.setattr(molecule_demo, "DEMO_EPOCHS", 1)
         return run_demo(progress=False)
 
 
