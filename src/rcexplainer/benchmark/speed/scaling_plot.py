@@ -8,6 +8,7 @@ from rcexplainer.benchmark.speed.options import Rows
 if TYPE_CHECKING:
     from rcexplainer.viz.charts import Pen, Series
 
+MOST_TICKS = 5
 LABELS = {"graphs": "graphs", "edges": "edges of one graph", "classes": "classes"}
 
 
@@ -36,6 +37,11 @@ def scaling_plot(rows: Rows, path: Path) -> Path | None:
         kinds = list(dict.fromkeys(row["what"] for row in rows if row["row"] == name))
         draw_curves(own, [_curve(rows, name, what, pen) for what, pen in zip(kinds, PENS, strict=False)])
         own.set(xscale="log", yscale="log", xlabel=LABELS[name], ylabel="seconds")
+        sizes = sorted({row["size"] for row in rows if row["row"] == name and "size" in row})
+        if len(sizes) > MOST_TICKS:
+            sizes = sizes[:: len(sizes) // MOST_TICKS + 1]
+        own.set_xticks(sizes, [f"{size:,}" for size in sizes])
+        own.set_xticks([], minor=True)  # their labels would run into each other
         own.legend(fontsize=7, frameon=False)
     return save_figure(figure, path)
 
