@@ -21,7 +21,7 @@ from torch import Tensor
 
 from rcexplainer.errors import RCExplainerError
 
-DEFAULT_RUNS = 3000
+DEFAULT_RUNS = 3000  # no search of a molecule needs so many; one around a hub ends there
 
 
 @dataclass(frozen=True)
