@@ -120,7 +120,7 @@ def check_company(answers: Answers, batched: Evaluate) -> None:
     """Run every instance, and every claimed flip, again beside other copies: in one run, in reverse order.
 
     A sample misses a model that mixes few of its graphs (those with a rare value, say). Such a graph has other company
-    here than it had before, so its answers differ. A single instance was run alone, and has its flip for company.
+    here than it had before, so its answers differ.
 
     Args:
         answers: What the model said in batches, with the result of a search.

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import nan
 from typing import Literal
 
 import torch
@@ -17,6 +18,7 @@ from rcexplainer.core.verification import (
     SAMPLE,
     SCORES_SAMPLE,
     Answers,
+    Interference,
     check_alone,
     check_company,
     check_minimal,
@@ -95,10 +97,12 @@ class ExplainRun:
             final = verify(query, found, alone if single else None)
             answers = replace(answers, found=found, final=final, exhausted=meter.exhausted)
         size = SCORES_SAMPLE if self.search == "none" else LATER_SAMPLE if self.start else SAMPLE
+        if not one_by_one:  # of a single instance every claim then comes from a run alone
+            if single and bool(answers.disputed.any()):
+                raise Interference(1, 1, nan)
+            check_minimal(answers, alone, size, seed=self.start)
         if not single:
             check_alone(answers, alone, size, seed=self.start)
-        if not one_by_one:
-            check_minimal(answers, alone, size, seed=self.start)
             check_company(answers, instances.log_probs)
         self._report_disputes(asked, answers.disputed)
         return columns(asked, instances, answers, scores, self.class_names)
