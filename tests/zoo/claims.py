@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import pytest
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
@@ -22,6 +23,16 @@ class Tally:
 
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(self.flips + other.flips, self.minimal + other.minimal, self.wrong + other.wrong)
+
+
+def check_total(tallies: dict[str, Tally], models: int, wanted: int) -> None:
+    """All claims of a run together: as many as wanted, none of them wrong."""
+    if len(tallies) < models:
+        pytest.skip("the models were run in other processes: use --dist loadfile")
+    total = sum(tallies.values(), Tally())
+    print(total)  # noqa: T201  shown by -rP
+    assert total.wrong == 0
+    assert min(total.flips, total.minimal) >= wanted
 
 
 @torch.no_grad()

@@ -10,7 +10,7 @@ from torch import nn
 import rcexplainer as rc
 from rcexplainer.errors import SplitError
 from tests.zoo import graph_models as zoo
-from tests.zoo.claims import Tally, check
+from tests.zoo.claims import Tally, check, check_total
 
 WANTED = 1400  # claimed flips of all models that are explained
 LEAST = 40  # of one model
@@ -31,13 +31,7 @@ def test_explained_rightly(name: str) -> None:
 
 
 def test_enough_claims_were_re_run() -> None:
-    if len(TALLIES) < len(zoo.EXPLAINED):
-        pytest.skip("the models were run in other processes: use --dist loadfile")
-    total = sum(TALLIES.values(), Tally())
-    print(total)  # noqa: T201  shown by -rP
-    assert total.wrong == 0
-    assert total.flips >= WANTED
-    assert total.minimal >= WANTED
+    check_total(TALLIES, len(zoo.EXPLAINED), WANTED)
 
 
 def test_the_graphs_and_the_model_are_left_alone() -> None:

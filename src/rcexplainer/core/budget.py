@@ -1,6 +1,6 @@
 """What a search may cost: model runs for each instance, or seconds.
 
-    budget = 3000           a search runs at most so many copies of each instance
+    budget = 3000           a search runs at most 3,000 copies of each instance
     budget = Seconds(2.5)   a search ends after 2.5 s an instance; such a result cannot be repeated exactly
     budget = inf            no bound
 
@@ -21,7 +21,7 @@ from torch import Tensor
 
 from rcexplainer.errors import RCExplainerError
 
-DEFAULT_RUNS = 3000  # no search of a molecule needs so many; one around a hub ends there
+DEFAULT_RUNS = 3000  # more than any search of a molecule needs; one around a hub ends there
 
 
 @dataclass(frozen=True)

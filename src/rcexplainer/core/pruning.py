@@ -16,7 +16,7 @@ from rcexplainer.core.search import toggle_each
 from rcexplainer.core.segments import first_minimum, gather_ranges, owners, ranks
 
 SMALLEST_BLOCK = 4  # units put back at once, at least
-PARTS, VERY_LONG = 16, 256  # a removal of at least so many units is put back in so many parts first
+PARTS, VERY_LONG = 16, 256  # a removal of 256 units or more is put back in 16 parts first
 MANY = 2 * SMALLEST_BLOCK  # units that can be put back alone, from which on several are tried together
 
 

@@ -103,7 +103,7 @@ def logits_of(
 
 
 def repeated_owner(owner: Tensor, number: int, times: int) -> Tensor:
-    """[times·units] the owners of so many copies of `number` instances, one copy after the other."""
+    """[times·units] the owners of `times` copies of `number` instances, one copy after the other."""
     return owner if times == 1 else (owner + number * torch.arange(times, device=owner.device)[:, None]).flatten()
 
 

@@ -135,7 +135,7 @@ class TrainingSet:
         return self._readings[id(some.ids)]
 
     def noised(self, some: MiniBatch, generator: torch.Generator, copies: int = POOL) -> NoisyReading:
-        """The network reads noisy copies, one of so many of each graph."""
+        """The network reads a noisy copy of each graph, drawn from a pool of `copies`."""
         readings = self.noisy_readings(copies, generator.initial_seed())
         return readings(some.ids, some.batch, some.units, generator)
 
@@ -145,7 +145,7 @@ class TrainingSet:
         return self.noised if self.config.noise and not self.config.weight_stable else self.unchanged
 
     def mini_batch(self, ids: Tensor, copies: int = 1) -> MiniBatch:
-        """These instances, so many times one after the other.
+        """These instances, repeated `copies` times one after the other.
 
         Args:
             ids: [b].

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from numbers import Integral
 from typing import Literal, NoReturn, get_args, overload
 
@@ -139,27 +139,18 @@ class FittedExplainer:
         self, graphs: Graphs, index: Index | None, run: ExplainRun, masks: inputs.CandidateMasks, progress: bool
     ) -> list[Slot | Failure] | ExplanationColumns:
         """All results of a call; one by one if the model turns out to mix the graphs of a batch."""
+        asked = cache(lambda: list(self._instances(graphs, index)))  # a batch that is explained as it is has no need
         whole = self._whole_batch(graphs) if index is None and masks is None else None
-        asked = [] if whole is not None else list(self._instances(graphs, index))
-        with tqdm(
-            total=len(asked if whole is None else whole), desc="explain", unit=self.split.task, disable=not progress
-        ) as bar:
+        total = len(asked() if whole is None else whole)
+        with tqdm(total=total, desc="explain", unit=self.split.task, disable=not progress) as bar:
             try:
-                if whole is not None:
-                    try:
-                        found = run(whole, None)
-                        bar.update(len(found))
-                        return found
-                    except Interference:
-                        raise
-                    except Exception:  # noqa: BLE001  whatever it is: graph by graph it is found, and the others kept
-                        asked = list(self._instances(graphs, index))
-                return list(self._explained(asked, run, masks, bar))
-            except Interference as found_out:
-                self._warn(found_out, "this call is")
+                found = None if whole is None else _at_once(run, whole)
+                bar.update(0 if found is None else total)
+                return list(self._explained(asked(), run, masks, bar)) if found is None else found
+            except Interference as mixed:
+                self._warn(mixed, "this call is")
                 bar.reset()
-                asked = asked or list(self._instances(graphs, index))
-                return list(self._explained(asked, replace(run, max_edges=ALONE), masks, bar))
+                return list(self._explained(asked(), replace(run, max_edges=ALONE), masks, bar))
 
     def _whole_batch(self, graphs: Graphs) -> BatchInstances | None:
         """A `Batch` that can be explained as it is, without taking it apart."""
@@ -304,3 +295,13 @@ class FittedExplainer:
     def _warn(self, found: Interference, what: str) -> None:
         name = type(self.split.model).__name__
         log.warning("%s mixes the graphs of a batch (%s): %s run one by one", name, found, what)
+
+
+def _at_once(run: ExplainRun, whole: BatchInstances) -> ExplanationColumns | None:
+    """The results of a batch; None if anything is wrong: graph by graph it is found, and the others are kept."""
+    try:
+        return run(whole, None)
+    except Interference:
+        raise
+    except Exception:  # noqa: BLE001  a model may raise anything
+        return None
