@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from rcexplainer import baselines
-from rcexplainer.benchmark.methods import METHODS, REFERENCES, Caps, chosen
+from rcexplainer.benchmark.methods import METHODS, REFERENCES, Caps, MethodInputs, chosen
+from rcexplainer.datasets import task_of
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explainer import RCExplainer
 
@@ -52,7 +53,7 @@ def test_settings_say_what_a_method_is_made_with() -> None:
     """Results are kept under these: they change only where a method is made otherwise."""
 
     def settings(name: str, dataset: str = "three-motifs", *, seed: int = 3, ours=(), **own):
-        return METHODS[name].settings(dataset, seed, "default", dict(ours), own)
+        return METHODS[name].settings(MethodInputs(task_of(dataset), seed, settings=dict(ours), own=own))
 
     assert settings("greedy") == {"depth": 0.3, "candidates": None}
     assert settings("greedy", "ba-shapes") == {"depth": 0.3, "candidates": 64}
@@ -84,21 +85,20 @@ def test_a_baseline_is_made_with_the_settings_of_the_case(name, own, case, monke
     METHODS[name].fit(replace(case, baseline_settings=own), False)
     (one,) = made
     there = one.settings if name == "rcexplainer-noldb" else vars(getattr(one, "settings", one))
-    fields = METHODS[name].settings("three-motifs", case.seed, "default", {}, own)
+    fields = METHODS[name].settings(MethodInputs("graph", case.seed, own=own))
     for field, value in own.items():
         wanted = tuple(value) if isinstance(value, list) else value
         assert there[field] == fields.get("settings", fields)[field] == wanted
 
 
 def test_greedy_deletion_goes_as_deep_as_the_case_says(case, monkeypatch) -> None:
-    depths = []
+    depths, make = [], baselines.GreedyDeletion.__init__
 
-    class Recorded(baselines.GreedyDeletion):
-        def __init__(self, **settings):
-            depths.append(settings["depth"])
-            super().__init__(**settings)
+    def recorded(method, **settings):
+        depths.append(settings["depth"])
+        make(method, **settings)
 
-    monkeypatch.setattr(baselines, "GreedyDeletion", Recorded)
+    monkeypatch.setattr(baselines.GreedyDeletion, "__init__", recorded)
     for depth in (0.3, 0.5):
         METHODS["greedy"].fit(replace(case, greedy_depth=depth), False)
     assert depths == [0.3, 0.5]

@@ -19,6 +19,7 @@ from torch_geometric.data import Data
 from rcexplainer.benchmark.layout import LAYOUTS, PARTITIONS, Explains, Layout
 from rcexplainer.benchmark.measures import predictions
 from rcexplainer.benchmark.networks import on_device, trained_gnn
+from rcexplainer.benchmark.tuned import tuned_settings
 from rcexplainer.datasets import GraphDataset, task_of
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn import GNN, SplitModel, split_model
@@ -94,6 +95,10 @@ class Case:
             device if task == "graph" else None,
             dict(baseline_settings or {}),
         )
+
+    def tuned(self, method: str) -> Mapping[str, Any]:
+        """The settings with which a baseline did best on validation instances of this dataset; none: its defaults."""
+        return tuned_settings(self.data.name, method)
 
     @property
     def within(self) -> bool:

@@ -1,20 +1,19 @@
 """Every method by its name on the command line: how it is made and fitted for a case, and on how many instances."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, is_dataclass, replace
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
 from rcexplainer import baselines
 from rcexplainer.benchmark.case import GREEDY_DEPTH, Case
 from rcexplainer.benchmark.results import OURS
-from rcexplainer.datasets import task_of
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explainer import RCExplainer
+from rcexplainer.gnn.forward import TaskName
 from rcexplainer.method.fitted_explainer import FittedExplainer
 
 GREEDY_CANDIDATES = 64  # units of a computation graph that greedy deletion tries
-Given = Mapping[str, Any]  # settings by name
 SHARED = ("task", "target_class", "hops")  # what every method is made with: no settings of its own
 
 
@@ -43,31 +42,69 @@ SEARCHING = Caps(most=50, noisy=30, overlaps=30, labelled=0)  # methods that sea
 
 
 @dataclass(frozen=True)
+class MethodInputs:
+    """What a method is made from.
+
+    Attributes:
+        task: What instances are.
+        seed: Of methods that draw random numbers when they explain.
+        preset: Of RCExplainer and its ablation NoLDB.
+        settings: Of both, on top of the preset.
+        tuned: Of a baseline, from `tuned.toml`.
+        own: Of a baseline, on top of the tuned ones.
+        depth: The share of the units that greedy deletion orders.
+        hops: How far computation graphs reach; None: measured by the method.
+    """
+
+    task: TaskName
+    seed: int
+    preset: str = "default"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    tuned: Mapping[str, Any] = field(default_factory=dict)
+    own: Mapping[str, Any] = field(default_factory=dict)
+    depth: float = GREEDY_DEPTH
+    hops: int | None = None
+
+    @property
+    def baseline(self) -> dict[str, Any]:
+        """Settings of a baseline; JSON and TOML have lists where a method takes a pair."""
+        return {key: tuple(one) if isinstance(one, list) else one for key, one in {**self.tuned, **self.own}.items()}
+
+
+@dataclass(frozen=True)
 class MethodEntry:
     """One method of the table below.
 
     Attributes:
         fit: (case, progress) → the fitted method.
         caps: The instances on which `rcexplainer evaluate --methods` measures it.
-        settings: (dataset, seed, preset, settings of RCExplainer, of a baseline) → all it is made with.
+        settings: From what it is made from to all of its settings, field by field.
     """
 
     fit: Callable[[Case, bool], FittedExplainer]
     caps: Caps = USUAL
-    settings: Callable[[str, int, str, Given, Given], dict[str, Any]] = lambda dataset, seed, preset, ours, other: {}
+    settings: Callable[[MethodInputs], dict[str, Any]] = lambda inputs: {}
 
 
-def _ours(make: Callable[..., RCExplainer], choose: Callable[[Given, Given], Given]) -> MethodEntry:
-    """RCExplainer or a variant of it.
+def _inputs(case: Case, name: str) -> MethodInputs:
+    """What a method is made from, for a case."""
+    return MethodInputs(
+        case.data.task,
+        case.seed,
+        case.preset,
+        case.settings,
+        case.tuned(name),
+        case.baseline_settings,
+        case.greedy_depth,
+        case.hops or None,
+    )
 
-    Args:
-        make: Makes it.
-        choose: (settings of RCExplainer, of a baseline) → its own settings.
-    """
+
+def _ours(name: str, make: Callable[[MethodInputs], RCExplainer]) -> MethodEntry:
+    """RCExplainer or a variant of it."""
 
     def fit(case: Case, progress: bool) -> FittedExplainer:
-        own = choose(case.settings, case.baseline_settings)
-        return make(task=case.data.task, preset=case.preset, **own).fit(
+        return make(_inputs(case, name)).fit(
             case.network,
             case.training,
             val=case.validation,
@@ -75,27 +112,34 @@ def _ours(make: Callable[..., RCExplainer], choose: Callable[[Given, Given], Giv
             **_fitting(case, progress),
         )
 
-    def settings(dataset: str, seed: int, preset: str, ours: Given, other: Given) -> dict[str, Any]:
-        return make(task=task_of(dataset), preset=preset, **choose(ours, other)).settings
-
-    return MethodEntry(fit, settings=settings)
+    return MethodEntry(fit, settings=lambda inputs: make(inputs).settings)
 
 
-# (seed, whether instances are parts of one graph, depth of greedy deletion, task, hops and own settings) → the method
-Make = Callable[..., baselines.Method]
+def _rcexplainer(inputs: MethodInputs) -> RCExplainer:
+    return RCExplainer(task=inputs.task, preset=inputs.preset, **inputs.settings)
 
 
-def _other(make: Make, caps: Caps = USUAL) -> MethodEntry:
-    """A baseline; `make(seed, within, depth, **settings)` makes it."""
+def _noldb(inputs: MethodInputs) -> RCExplainer:
+    """The ablation was tuned with the preset `default`; other presets are as they are."""
+    tuned = inputs.tuned if inputs.preset == "default" else {}
+    own = replace(inputs, tuned={}).baseline
+    return baselines.NoLDB(task=inputs.task, preset=inputs.preset, **{**tuned, **inputs.settings, **own})
+
+
+Usual = Callable[[MethodInputs], dict[str, Any]]  # arguments of a baseline beside those that all methods share
+
+
+def _other(name: str, make: Callable[..., baselines.Method], usual: Usual, caps: Caps = USUAL) -> MethodEntry:
+    """A baseline; its tuned and own settings go before the usual ones."""
+
+    def made(inputs: MethodInputs) -> baselines.Method:
+        return make(**({"task": inputs.task, "hops": inputs.hops} | usual(inputs) | inputs.baseline))
 
     def fit(case: Case, progress: bool) -> FittedExplainer:
-        own = {"task": case.data.task, "hops": case.hops or None} | _pairs(case.baseline_settings)
-        method = make(case.seed, case.within, case.greedy_depth, **own)
-        return method.fit(case.network, case.training, **_fitting(case, progress))
+        return made(_inputs(case, name)).fit(case.network, case.training, **_fitting(case, progress))
 
-    def settings(dataset: str, seed: int, preset: str, ours: Given, other: Given) -> dict[str, Any]:
-        fields = _plain(vars(make(seed, task_of(dataset) != "graph", GREEDY_DEPTH, **_pairs(other))))
-        return {name: value for name, value in fields.items() if name not in SHARED}
+    def settings(inputs: MethodInputs) -> dict[str, Any]:
+        return {field: value for field, value in _plain(vars(made(inputs))).items() if field not in SHARED}
 
     return MethodEntry(fit, caps, settings)
 
@@ -110,11 +154,6 @@ def _fitting(case: Case, progress: bool) -> dict[str, Any]:
     }
 
 
-def _pairs(settings: Given) -> dict[str, Any]:
-    """Settings as methods take them: JSON and TOML have lists for pairs of numbers."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
-
-
 def _plain(value: Any) -> Any:
     """Settings as JSON can hold them: a function by its name, which is the same in every process."""
     if isinstance(value, dict):
@@ -124,43 +163,41 @@ def _plain(value: Any) -> Any:
     return value.__qualname__ if callable(value) else value
 
 
-def _greedy(seed: int, within: bool, depth: float, /, **own: Any) -> baselines.Method:
-    usual = {"depth": depth, "candidates": GREEDY_CANDIDATES if within else None}
-    return baselines.GreedyDeletion(**(usual | own))
+def _greedy(inputs: MethodInputs) -> dict[str, Any]:
+    return {"depth": inputs.depth, "candidates": None if inputs.task == "graph" else GREEDY_CANDIDATES}
 
 
-def _subgraphx(seed: int, within: bool, depth: float, /, **own: Any) -> baselines.Method:
+def _subgraphx(inputs: MethodInputs) -> dict[str, Any]:
     """With the defaults a node of BA-Shapes would take minutes: within a large graph it searches less."""
-    less: dict[str, Any] = {"rollouts": 2, "samples": 5} if within else {}
-    return baselines.SubgraphX(**({"seed": seed} | less | own))
+    return _seeded(inputs) | ({} if inputs.task == "graph" else {"rollouts": 2, "samples": 5})
 
 
-def _seeded(make: Make) -> Make:
+def _seeded(inputs: MethodInputs) -> dict[str, Any]:
     """A method that draws random numbers when it explains."""
-    return lambda seed, within, depth, /, **own: make(**({"seed": seed} | own))
+    return {"seed": inputs.seed}
 
 
-def _seedless(make: Make) -> Make:
+def _seedless(inputs: MethodInputs) -> dict[str, Any]:
     """A method that draws nothing when it explains."""
-    return lambda seed, within, depth, /, **own: make(**own)
+    return {}
 
 
 METHODS: dict[str, MethodEntry] = {
-    OURS: _ours(RCExplainer, lambda ours, other: ours),
-    "rcexplainer-noldb": _ours(lambda **how: baselines.NoLDB(**how), lambda ours, other: {**ours, **_pairs(other)}),
-    "gnnexplainer": _other(_seeded(baselines.GNNExplainer), replace(USUAL, noisy=30)),
-    "pgexplainer": _other(_seedless(baselines.PGExplainer)),
-    "pgmexplainer": _other(_seeded(baselines.PGMExplainer), SEARCHING),
-    "subgraphx": _other(_subgraphx, Caps(most=10, noisy=5, overlaps=0, labelled=0)),
-    "cfgnnexplainer": _other(_seedless(baselines.CFGNNExplainer), SEARCHING),
-    "cf2": _other(_seedless(baselines.CF2), SEARCHING),
-    "gradient": _other(_seedless(baselines.Gradient)),
-    "gradcam": _other(_seedless(baselines.GradCAM)),
-    "integrated-gradients": _other(_seedless(baselines.IntegratedGradients)),
-    "attention": _other(_seedless(baselines.Attention)),
-    "occlusion": _other(_seedless(baselines.Occlusion)),
-    "greedy": _other(_greedy, replace(USUAL, most=200)),
-    "random": _other(_seeded(baselines.Random)),
+    OURS: _ours(OURS, _rcexplainer),
+    "rcexplainer-noldb": _ours("rcexplainer-noldb", _noldb),
+    "gnnexplainer": _other("gnnexplainer", baselines.GNNExplainer, _seeded, replace(USUAL, noisy=30)),
+    "pgexplainer": _other("pgexplainer", baselines.PGExplainer, _seedless),
+    "pgmexplainer": _other("pgmexplainer", baselines.PGMExplainer, _seeded, SEARCHING),
+    "subgraphx": _other("subgraphx", baselines.SubgraphX, _subgraphx, Caps(most=10, noisy=5, overlaps=0, labelled=0)),
+    "cfgnnexplainer": _other("cfgnnexplainer", baselines.CFGNNExplainer, _seedless, SEARCHING),
+    "cf2": _other("cf2", baselines.CF2, _seedless, SEARCHING),
+    "gradient": _other("gradient", baselines.Gradient, _seedless),
+    "gradcam": _other("gradcam", baselines.GradCAM, _seedless),
+    "integrated-gradients": _other("integrated-gradients", baselines.IntegratedGradients, _seedless),
+    "attention": _other("attention", baselines.Attention, _seedless),
+    "occlusion": _other("occlusion", baselines.Occlusion, _seedless),
+    "greedy": _other("greedy", baselines.GreedyDeletion, _greedy, replace(USUAL, most=200)),
+    "random": _other("random", baselines.Random, _seeded),
 }
 REFERENCES = ("greedy", "occlusion", "random")  # in every table: two references and the floor
 

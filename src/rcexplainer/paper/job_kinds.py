@@ -14,7 +14,8 @@ from dataclasses import asdict
 from typing import Any
 
 from rcexplainer.benchmark.accuracy import training_settings
-from rcexplainer.benchmark.methods import METHODS, USUAL, Caps
+from rcexplainer.benchmark.methods import METHODS, USUAL, Caps, MethodInputs
+from rcexplainer.benchmark.tuned import tuned_settings
 from rcexplainer.config import make_config
 from rcexplainer.datasets import task_of
 from rcexplainer.gnn.models import MODELS
@@ -211,4 +212,5 @@ def _method(
     """
     ours, other = dict(settings or {}), dict(own or {})
     inputs: dict[str, Any] = {"method": method, "preset": preset, "settings": ours, **({"own": other} if other else {})}
-    return inputs if retired else inputs | {"fields": METHODS[method].settings(dataset, seed, preset, ours, other)}
+    made = MethodInputs(task_of(dataset), seed, preset, ours, tuned_settings(dataset, method), other)
+    return inputs if retired else inputs | {"fields": METHODS[method].settings(made)}
