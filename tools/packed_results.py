@@ -3,8 +3,8 @@
     python tools/packed_results.py COMMIT [results]
 
 Every `runs/<kind>/<label>-<digest>.json` of the commit is looked for in the compact files of the working tree, and must
-be the same document: all keys in the same order, all values. Only white space may differ, and the mark of a row that was
-relabelled before it was committed (`tools/relabelled_results.py`).
+be the same document: all keys in the same order, all values. Only white space may differ, and the mark of a row that
+was relabelled before it was committed (`tools/relabelled_results.py`).
 """
 
 import json
