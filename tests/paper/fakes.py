@@ -73,7 +73,13 @@ def case(seed: int, auc: float = 0.97) -> dict[str, Any]:
 
 
 def result_of(job: Job) -> dict[str, Any] | None:
-    """A result for a job of the kinds known here."""
+    """A result for a job of the kinds known here, with the weights of its network."""
+    found = _result(job)
+    weights = f"weights of {job.digest if job.kind == 'network' else job.inputs.get('network')}"
+    return None if found is None else found | {"weights": weights}
+
+
+def _result(job: Job) -> dict[str, Any] | None:
     inputs = job.inputs
     if job.kind == "network":
         return network(inputs["dataset"], inputs["seed"])

@@ -62,7 +62,7 @@ def test_a_method_that_was_left_out_or_lacks_a_seed_leaves_the_claim_open() -> N
 
     one = judged("fidelity", change)["nci1: fidelity above the paper's methods"]
     assert (one.reached, one.found) == (None, "subgraphx is left out: its extra is missing")
-    few = judged("case-study", drop=1)["AUC of the motif that tells two classes apart"]
+    few = judged("case-study", drop=2)["AUC of the motif that tells two classes apart"]
     assert (few.reached, few.found) == (None, "the case study: 2 of 3 seeds")
 
 
@@ -136,7 +136,8 @@ def test_links_are_judged_by_their_motif_and_by_the_own_search() -> None:
 
 def test_the_case_study_names_the_pairs_that_fail() -> None:
     def change(tags, result):
-        result["pairs"][0]["auc"] = 0.94
+        if not tags.get("network"):
+            result["pairs"][0]["auc"] = 0.94
 
     one = judged("case-study", change)["AUC of the motif that tells two classes apart"]
     assert (one.reached, one.aim) == (False, "≥ .95, every pair")

@@ -17,6 +17,7 @@ from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.gnn import GNNConfig, TrainConfig, TrainedGNN, gnn_config, load_gnn, save_gnn, train_gnn
 from rcexplainer.gnn.device import usable_device
 from rcexplainer.gnn.trainer import DEFAULT_TRAINING
+from rcexplainer.saving.fingerprint import weights_digest
 
 
 def each_seed(seeds: Sequence[int], dataset: str, progress: bool) -> Iterable[int]:
@@ -83,6 +84,24 @@ def _kept(path: Path, seed: int) -> TrainedGNN | None:
         return TrainedGNN(saved.model, info["accuracy"], info["best_epoch"], info["seconds"], seed)
     except (CheckpointError, KeyError):
         return None
+
+
+def kept_weights(folder: Path) -> frozenset[str]:
+    """The hashes of the weights of all networks that are kept in a folder.
+
+    Args:
+        folder: The folder; it need not exist.
+
+    Returns:
+        `weights_digest` of each; a file that cannot be read has none.
+    """
+    found: set[str] = set()
+    for path in folder.glob("*.safetensors"):
+        try:
+            found.add(weights_digest(load_gnn(path).model))
+        except CheckpointError:
+            continue
+    return frozenset(found)
 
 
 def on_device(graphs: Sequence[Data], device: str | None) -> list[Data]:

@@ -18,7 +18,14 @@ from rcexplainer.paper.figure_style import (
 )
 from rcexplainer.paper.job import JobResult
 from rcexplainer.paper.motif_networks import how_many, using_motif
-from rcexplainer.paper.result_groups import SUMMED_SPARSITIES, EntrySettings, TaggedResults, done_groups, reported
+from rcexplainer.paper.result_groups import (
+    SUMMED_SPARSITIES,
+    EntrySettings,
+    TaggedResults,
+    done_groups,
+    reported,
+    without_networks,
+)
 from rcexplainer.paper.time_tables import duration
 from rcexplainer.viz.charts import PENS, TEXT, Level, Pen, draw_bars, draw_dots, draw_square, panels
 
@@ -111,7 +118,7 @@ def ablation_figure(settings: EntrySettings, found: TaggedResults) -> list[Paper
 
 def case_square(settings: EntrySettings, found: TaggedResults) -> list[PaperFigure]:
     """The case study as a square: the predicted class by row, the other class by column."""
-    pairs = [pair for _, result in found for pair in result["pairs"]]
+    pairs = [pair for _, result in without_networks(found) for pair in result["pairs"]]
     classes = list(dict.fromkeys(pair["own"] for pair in pairs))
     if not pairs:
         return []

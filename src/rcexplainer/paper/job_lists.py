@@ -13,6 +13,7 @@ from typing import Any
 
 from rcexplainer.benchmark.methods import Caps
 from rcexplainer.benchmark.results import OURS
+from rcexplainer.paper.case_study import CASE_DATASET, CASE_MODEL
 from rcexplainer.paper.job import Job, Tags
 from rcexplainer.paper.job_kinds import (
     case_job,
@@ -72,9 +73,13 @@ def timings(settings: EntrySettings) -> JobList:
 
 
 def cases(settings: EntrySettings) -> JobList:
-    """The case study, for every seed."""
+    """The case study, for every seed; and its networks, trained first."""
     own, stored = _words(settings)
-    return {case_job(seed, own, stored): {} for seed in range(settings["seeds"])}
+    jobs: JobList = {}
+    for seed in range(settings["seeds"]):
+        jobs[network_job(CASE_DATASET, CASE_MODEL, seed)] = {"network": True}
+        jobs[case_job(seed, own, stored)] = {}
+    return jobs
 
 
 def explanations(settings: EntrySettings) -> JobList:

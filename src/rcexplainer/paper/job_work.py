@@ -11,18 +11,27 @@ from rcexplainer.benchmark.measurement import measure, uses_motif
 from rcexplainer.benchmark.methods import Caps
 from rcexplainer.config import RCConfig
 from rcexplainer.datasets.inventory import describe
+from rcexplainer.errors import RCExplainerError
 from rcexplainer.paper.case_study import case_study
 from rcexplainer.paper.job import Job, JobResult
 from rcexplainer.paper.qualitative_examples import explain_one
 from rcexplainer.paper.tradeoff import validation_scores
 from rcexplainer.paper.training_diagram import training_run
+from rcexplainer.saving.fingerprint import weights_digest
 
-# Each takes what it needs of a job's inputs; the others are there because the result depends on them.
+# Each takes what it needs of a job's inputs; the others are there because the result depends on them. Each says which
+# network it used: `weights`, the hash of its weights. A result on another network than the recorded one is no answer.
+
+
+def _weights(case: Case) -> JobResult:
+    return {"weights": weights_digest(case.model)}
 
 
 def _network(networks: Path, dataset: str, model: str, seed: int, **_: Any) -> JobResult:
     case = Case.of(dataset, model, seed, keep=networks, progress=False)
-    return {"accuracy": case.accuracy, "motif_flips": uses_motif(case), "dataset": asdict(describe(dataset, seed=seed))}
+    described = asdict(describe(dataset, seed=seed))
+    found = {"accuracy": case.accuracy, "motif_flips": uses_motif(case), "dataset": described}
+    return found | _weights(case)
 
 
 def _measure(
@@ -50,7 +59,7 @@ def _measure(
         progress=False,
     )
     found = measure(case, method, noise=noise, k=k, caps=Caps(**caps), progress=False)
-    return {**asdict(found), "gnn_accuracy": case.accuracy}
+    return {**asdict(found), "gnn_accuracy": case.accuracy, **_weights(case)}
 
 
 def _time(
@@ -75,7 +84,7 @@ def _time(
         keep=networks,
         progress=False,
     )
-    return asdict(clock(case, method, most=most, progress=False))
+    return asdict(clock(case, method, most=most, progress=False)) | _weights(case)
 
 
 def _case(networks: Path, seed: int, settings: dict[str, Any], **_: Any) -> JobResult:
@@ -85,14 +94,15 @@ def _case(networks: Path, seed: int, settings: dict[str, Any], **_: Any) -> JobR
 def _explain(
     networks: Path, dataset: str, model: str, seed: int, method: str, settings: dict[str, Any], **_: Any
 ) -> JobResult:
-    return explain_one(Case.of(dataset, model, seed, settings=settings, keep=networks, progress=False), method)
+    case = Case.of(dataset, model, seed, settings=settings, keep=networks, progress=False)
+    return explain_one(case, method) | _weights(case)
 
 
 def _training(
     networks: Path, dataset: str, model: str, seed: int, fields: dict[str, Any], shown: list[int], **_: Any
 ) -> JobResult:
     case = Case.of(dataset, model, seed, keep=networks, progress=False)
-    return training_run(case, RCConfig(**fields), shown)
+    return training_run(case, RCConfig(**fields), shown) | _weights(case)
 
 
 def _tradeoff(
@@ -128,5 +138,11 @@ def work(job: Job, networks: Path) -> JobResult:
 
     Returns:
         Its result.
+
+    Raises:
+        RCExplainerError: The result does not say which network it is of.
     """
-    return WORK[job.kind](networks, **job.inputs)
+    found = WORK[job.kind](networks, **job.inputs)
+    if "weights" not in found:
+        raise RCExplainerError(f"a job of kind {job.kind} must return `weights`, the hash of its network's weights")
+    return found

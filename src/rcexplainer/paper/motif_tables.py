@@ -8,7 +8,15 @@ from rcexplainer.paper.cells import Fill, beside, counted, listed, method_table,
 from rcexplainer.paper.fidelity_tables import counterfactual_columns
 from rcexplainer.paper.motif_networks import how_many, using_motif
 from rcexplainer.paper.record import as_of
-from rcexplainer.paper.result_groups import EntrySettings, MethodResults, SeedResults, TaggedResults, groups, number
+from rcexplainer.paper.result_groups import (
+    EntrySettings,
+    MethodResults,
+    SeedResults,
+    TaggedResults,
+    groups,
+    number,
+    without_networks,
+)
 from rcexplainer.paper.table import Column, Table, TableCell, dated
 
 DATASETS_CAPTION = (
@@ -92,7 +100,7 @@ def explained_instances(settings: EntrySettings) -> str:
 def case_tables(settings: EntrySettings, found: TaggedResults) -> list[Table]:
     """The case study, a row for every pair of classes and seed."""
     columns = [Column(title, BETTER.get(name)) for title, name in CASE_COLUMNS.items()]
-    ones = [(pair, result) for _, result in found for pair in result["pairs"]]
+    ones = [(pair, result) for _, result in without_networks(found) for pair in result["pairs"]]
     rows = tuple(
         (
             *(TableCell(str(pair[name])) for name in ("own", "other", "seed")),
@@ -115,18 +123,19 @@ def pair_means(settings: EntrySettings, found: TaggedResults) -> Table | None:
         The table; None without results.
     """
     pairs: dict[tuple[str, str], SeedResults] = {}
-    for _, result in found:
+    own = [result for _, result in without_networks(found)]
+    for result in own:
         for pair in result["pairs"]:
             key = (f"{pair['own']}, not {pair['other']}", pair["telling"])
             pairs.setdefault(key, []).append(pair)
     fills: list[Fill] = [metric(title, name) for title, name in CASE_COLUMNS.items()]
     fills.append((Column("graphs"), lambda own, _: TableCell(f"{fmean(one['graphs'] for one in own):.0f}")))
     rows = tuple(
-        (TableCell(name), TableCell(motif), *(fill(own, None) for _, fill in fills))
-        for (name, motif), own in pairs.items()
+        (TableCell(name), TableCell(motif), *(fill(ones, None) for _, fill in fills))
+        for (name, motif), ones in pairs.items()
     )
     columns = (Column("class"), Column("telling motif"), *(column for column, _ in fills))
-    version = as_of(result for _, result in found)
+    version = as_of(own)
     return dated(Table(CASE_CAPTION, columns, rows), [version] * len(rows)) if rows else None
 
 

@@ -60,10 +60,14 @@ def groups(found: TaggedResults) -> dict[Panel, MethodResults]:
         (dataset, network) → method or variant → its results.
     """
     made: dict[Panel, MethodResults] = {}
-    for tags, result in found:
-        if not tags.get("network"):
-            made.setdefault((tags["dataset"], tags["model"]), {}).setdefault(tags["variant"], []).append(result)
+    for tags, result in without_networks(found):
+        made.setdefault((tags["dataset"], tags["model"]), {}).setdefault(tags["variant"], []).append(result)
     return made
+
+
+def without_networks(found: TaggedResults) -> TaggedResults:
+    """The results of an entry less those of the networks that were trained for it."""
+    return [(tags, result) for tags, result in found if not tags.get("network")]
 
 
 def done(methods: MethodResults) -> MethodResults:

@@ -28,6 +28,7 @@ from rcexplainer.paper.job import JobResult
 from rcexplainer.paper.record import as_of
 from rcexplainer.paper.result_groups import NAN, SUMMED_SPARSITIES, EntrySettings, TaggedResults, number
 from rcexplainer.paper.table import Column, Table, TableCell, dated, marked
+from rcexplainer.saving.fingerprint import weights_digest
 
 ROBUSTNESS_TOLERANCE = 0.02  # of robustness, in the rule
 NOISE_LEVEL, TOP_EDGES, NOISY_GRAPHS = 0.1, 8, 100
@@ -96,7 +97,8 @@ def validation_scores(
         keep: The folder of trained networks.
 
     Returns:
-        `fidelity`: predicted class → sum over the sparsities; of RCExplainer also `robustness` and `epochs`.
+        `fidelity`: predicted class → sum over the sparsities; `weights`: the hash of the network's; of RCExplainer
+        also `robustness` and `epochs`.
 
     Raises:
         RCExplainerError: There is no training graph to fit on.
@@ -104,17 +106,19 @@ def validation_scores(
     if graphs < 1:
         raise RCExplainerError(f"at least one training graph is needed, got {graphs}")
     data, trained = trained_gnn(dataset, model, seed, keep=keep, progress=False)
+    weights = weights_digest(trained.model)
     training, validation = data.subset("train"), data.subset("val")
     training = [training[place] for place in sample(len(training), graphs, seed)]
     if method != OURS:
         greedy = GreedyDeletion(GREEDY_DEPTH).fit(trained.model, training)
-        return {"fidelity": _fidelities(greedy, _by_class(greedy, validation, data.class_names))}
+        return {"fidelity": _fidelities(greedy, _by_class(greedy, validation, data.class_names)), "weights": weights}
     fitted = RCExplainer(**settings).fit(trained.model, training, val=validation, seed=seed, progress=False)
     groups = _by_class(fitted, validation, data.class_names)
     return {
         "fidelity": _fidelities(fitted, groups),
         "robustness": _robustness(fitted, groups, seed),
         "epochs": len(fitted.history),
+        "weights": weights,
     }
 
 

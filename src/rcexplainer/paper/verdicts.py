@@ -24,7 +24,7 @@ from rcexplainer.paper.checks import (
 from rcexplainer.paper.motif_networks import using_motif
 from rcexplainer.paper.plan import EntryPlan, Results
 from rcexplainer.paper.record import as_of
-from rcexplainer.paper.result_groups import EntrySettings, SeedResults, TaggedResults
+from rcexplainer.paper.result_groups import EntrySettings, SeedResults, TaggedResults, without_networks
 from rcexplainer.paper.time_tables import duration
 
 Aims = dict[str, Any]
@@ -195,7 +195,7 @@ def _links(settings: EntrySettings, aims: Aims, found: TaggedResults) -> list[Ve
 
 
 def _case_study(settings: EntrySettings, aims: Aims, found: TaggedResults) -> list[Verdict]:
-    results = [result for _, result in found]
+    results = [result for _, result in without_networks(found)]
     groups: dict[str, SeedResults] = {}
     for result in results:
         for pair in result["pairs"]:
