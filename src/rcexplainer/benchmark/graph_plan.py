@@ -102,9 +102,7 @@ def _robustness(protocol: NoiseProtocol, shown: GroupExplanations) -> float:
     seed = shown.case.seed
     some = [shown.ones[place] for place in sample(len(shown.ones), ROBUST_GRAPHS, seed)]
     graphs = on_device([one.graph for one in some], shown.case.device)
-    found = robustness(
-        shown.fitted, graphs, [ROBUST_NOISE], ROBUST_K, protocol=protocol, seed=seed, explanations=some
-    )
+    found = robustness(shown.fitted, graphs, [ROBUST_NOISE], ROBUST_K, protocol=protocol, seed=seed, explanations=some)
     return found.auc[0][0]
 
 

@@ -1,9 +1,9 @@
 """One method on the held-out instances of one network, edges really deleted.
 
 Fidelity, flips and sufficiency at sparsities, the scores against the known motif, verified counterfactuals from the
-ranking, and robustness to both kinds of noise. A method that cannot explain this model is left out, with the reason. A slow method is
-measured on fewer instances (`Caps`), and the result says on which ones. The instances are drawn in one order for all
-methods: a smaller sample is contained in a larger one, and its noisy copies are the same.
+ranking, and robustness to two kinds of noise. A method that cannot explain this model is left out, with the reason. A
+slow method is measured on fewer instances (`Caps`), and the result says on which ones. The instances are drawn in one
+order for all methods: a smaller sample is contained in a larger one, and its noisy copies are the same.
 
     counterfactuals  by the same search for all methods, the prefixes of the ranking; RCExplainer's own search, which
                      goes on where no prefix flips, stands beside it (search_…)
