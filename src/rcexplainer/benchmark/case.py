@@ -43,6 +43,7 @@ class Case:
     explains: Explains = "one class"  # graph sets only
     greedy_depth: float = GREEDY_DEPTH
     device: str | None = None
+    baseline_settings: Mapping[str, Any] = field(default_factory=dict)  # of a baseline, on top of its tuned settings
 
     @classmethod
     def of(
@@ -56,6 +57,7 @@ class Case:
         explains: Explains = "one class",
         greedy_depth: float = GREEDY_DEPTH,
         device: str | None = None,
+        baseline_settings: Mapping[str, Any] | None = None,
         root: Path | None = None,
         keep: Path | None = None,
         progress: bool = True,
@@ -71,6 +73,7 @@ class Case:
             explains: Which graphs of a graph set are explained, see `layout`.
             greedy_depth: The share of the units that greedy deletion orders.
             device: Where the network is trained and, in graph sets, methods are run; None: the CPU.
+            baseline_settings: Of a baseline, on top of its tuned settings; RCExplainer ignores them.
             root: Where downloaded datasets are.
             keep: A folder of trained networks.
             progress: Show progress bars.
@@ -89,6 +92,7 @@ class Case:
             explains,
             greedy_depth,
             device if task == "graph" else None,
+            dict(baseline_settings or {}),
         )
 
     @property

@@ -8,12 +8,13 @@ from typing import Any
 from rcexplainer import baselines
 from rcexplainer.benchmark.case import GREEDY_DEPTH, Case
 from rcexplainer.benchmark.results import OURS
+from rcexplainer.datasets import task_of
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explainer import RCExplainer
-from rcexplainer.gnn.forward import TaskName
 from rcexplainer.method.fitted_explainer import FittedExplainer
 
 GREEDY_CANDIDATES = 64  # units of a computation graph that greedy deletion tries
+Given = Mapping[str, Any]  # settings by name
 SHARED = ("task", "target_class", "hops")  # what every method is made with: no settings of its own
 
 
@@ -48,19 +49,25 @@ class MethodEntry:
     Attributes:
         fit: (case, progress) → the fitted method.
         caps: The instances on which `rcexplainer evaluate --methods` measures it.
-        settings: (seed, task, preset, settings of RCExplainer) → what it is made with, field by field.
+        settings: (dataset, seed, preset, settings of RCExplainer, of a baseline) → all it is made with.
     """
 
     fit: Callable[[Case, bool], FittedExplainer]
     caps: Caps = USUAL
-    settings: Callable[[int, TaskName, str, Mapping[str, Any]], dict[str, Any]] = lambda seed, task, preset, own: {}
+    settings: Callable[[str, int, str, Given, Given], dict[str, Any]] = lambda dataset, seed, preset, ours, other: {}
 
 
-def _ours(make: Callable[..., RCExplainer]) -> MethodEntry:
-    """RCExplainer or a variant of it, with the preset and settings of the case."""
+def _ours(make: Callable[..., RCExplainer], choose: Callable[[Given, Given], Given]) -> MethodEntry:
+    """RCExplainer or a variant of it.
+
+    Args:
+        make: Makes it.
+        choose: (settings of RCExplainer, of a baseline) → its own settings.
+    """
 
     def fit(case: Case, progress: bool) -> FittedExplainer:
-        return make(task=case.data.task, preset=case.preset, **case.settings).fit(
+        own = choose(case.settings, case.baseline_settings)
+        return make(task=case.data.task, preset=case.preset, **own).fit(
             case.network,
             case.training,
             val=case.validation,
@@ -68,22 +75,26 @@ def _ours(make: Callable[..., RCExplainer]) -> MethodEntry:
             **_fitting(case, progress),
         )
 
-    return MethodEntry(fit, settings=lambda seed, task, preset, own: make(task=task, preset=preset, **own).settings)
+    def settings(dataset: str, seed: int, preset: str, ours: Given, other: Given) -> dict[str, Any]:
+        return make(task=task_of(dataset), preset=preset, **choose(ours, other)).settings
+
+    return MethodEntry(fit, settings=settings)
 
 
-# (seed, whether instances are parts of one graph, depth of greedy deletion, task and hops) → the method
+# (seed, whether instances are parts of one graph, depth of greedy deletion, task, hops and own settings) → the method
 Make = Callable[..., baselines.Method]
 
 
 def _other(make: Make, caps: Caps = USUAL) -> MethodEntry:
-    """A baseline; `make(seed, within, depth, **shared)` makes it."""
+    """A baseline; `make(seed, within, depth, **settings)` makes it."""
 
     def fit(case: Case, progress: bool) -> FittedExplainer:
-        method = make(case.seed, case.within, case.greedy_depth, task=case.data.task, hops=case.hops or None)
+        own = {"task": case.data.task, "hops": case.hops or None} | _pairs(case.baseline_settings)
+        method = make(case.seed, case.within, case.greedy_depth, **own)
         return method.fit(case.network, case.training, **_fitting(case, progress))
 
-    def settings(seed: int, task: TaskName, preset: str, own: Mapping[str, Any]) -> dict[str, Any]:
-        fields = _plain(vars(make(seed, task != "graph", GREEDY_DEPTH)))
+    def settings(dataset: str, seed: int, preset: str, ours: Given, other: Given) -> dict[str, Any]:
+        fields = _plain(vars(make(seed, task_of(dataset) != "graph", GREEDY_DEPTH, **_pairs(other))))
         return {name: value for name, value in fields.items() if name not in SHARED}
 
     return MethodEntry(fit, caps, settings)
@@ -99,6 +110,11 @@ def _fitting(case: Case, progress: bool) -> dict[str, Any]:
     }
 
 
+def _pairs(settings: Given) -> dict[str, Any]:
+    """Settings as methods take them: JSON and TOML have lists for pairs of numbers."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
+
+
 def _plain(value: Any) -> Any:
     """Settings as JSON can hold them: a function by its name, which is the same in every process."""
     if isinstance(value, dict):
@@ -108,29 +124,30 @@ def _plain(value: Any) -> Any:
     return value.__qualname__ if callable(value) else value
 
 
-def _greedy(seed: int, within: bool, depth: float, **shared: Any) -> baselines.Method:
-    return baselines.GreedyDeletion(depth=depth, candidates=GREEDY_CANDIDATES if within else None, **shared)
+def _greedy(seed: int, within: bool, depth: float, /, **own: Any) -> baselines.Method:
+    usual = {"depth": depth, "candidates": GREEDY_CANDIDATES if within else None}
+    return baselines.GreedyDeletion(**(usual | own))
 
 
-def _subgraphx(seed: int, within: bool, depth: float, **shared: Any) -> baselines.Method:
+def _subgraphx(seed: int, within: bool, depth: float, /, **own: Any) -> baselines.Method:
     """With the defaults a node of BA-Shapes would take minutes: within a large graph it searches less."""
     less: dict[str, Any] = {"rollouts": 2, "samples": 5} if within else {}
-    return baselines.SubgraphX(seed=seed, **less, **shared)
+    return baselines.SubgraphX(**({"seed": seed} | less | own))
 
 
 def _seeded(make: Make) -> Make:
     """A method that draws random numbers when it explains."""
-    return lambda seed, within, depth, **shared: make(seed=seed, **shared)
+    return lambda seed, within, depth, /, **own: make(**({"seed": seed} | own))
 
 
 def _seedless(make: Make) -> Make:
     """A method that draws nothing when it explains."""
-    return lambda seed, within, depth, **shared: make(**shared)
+    return lambda seed, within, depth, /, **own: make(**own)
 
 
 METHODS: dict[str, MethodEntry] = {
-    OURS: _ours(RCExplainer),
-    "rcexplainer-noldb": _ours(lambda **how: baselines.NoLDB(**how)),
+    OURS: _ours(RCExplainer, lambda ours, other: ours),
+    "rcexplainer-noldb": _ours(lambda **how: baselines.NoLDB(**how), lambda ours, other: {**ours, **_pairs(other)}),
     "gnnexplainer": _other(_seeded(baselines.GNNExplainer), replace(USUAL, noisy=30)),
     "pgexplainer": _other(_seedless(baselines.PGExplainer)),
     "pgmexplainer": _other(_seeded(baselines.PGMExplainer), SEARCHING),

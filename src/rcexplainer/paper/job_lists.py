@@ -1,12 +1,13 @@
 """From an entry's settings to its jobs: methods, datasets, networks and seeds are expanded.
 
 `settings` are RCExplainer's: those of the profile, then those of the variant that one is `like`, then its own. Beside
-any of them may stand `stored`, the same as version 0.1 wrote it, by which its results are found. A variant with
-`retired = true` has settings that this version does not know: its earlier results are shown, and nothing is run.
+any of them may stand `stored`, the same as version 0.1 wrote it, by which its results are found. `own` are the settings
+of a variant that is a baseline, on top of its tuned ones. A variant with `retired = true` has settings that this
+version does not know: its earlier results are shown, and nothing is run.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -38,6 +39,7 @@ class Variant:
         settings: Of RCExplainer.
         stored: The same, as version 0.1 wrote them.
         retired: Whether this version does not know these settings.
+        own: Of a baseline, on top of its tuned settings.
     """
 
     tags: Tags
@@ -46,6 +48,7 @@ class Variant:
     settings: dict[str, Any]
     stored: dict[str, Any]
     retired: bool = False
+    own: Mapping[str, Any] = field(default_factory=dict)
 
 
 def networks(settings: EntrySettings) -> JobList:
@@ -128,6 +131,7 @@ def variants(settings: EntrySettings) -> list[Variant]:
                 common | _inherited(known, name, own_words),
                 stored | _inherited(known, name, stored_words),
                 one.get("retired", False),
+                one.get("own", {}),
             )
             for name, one in known.items()
         ]
@@ -172,6 +176,7 @@ def _compared(settings: EntrySettings, make: Callable[..., Job]) -> JobList:
                         variant.method,
                         preset=variant.preset,
                         settings=variant.stored if variant.retired else variant.settings,
+                        own=variant.own,
                         stored=variant.stored,
                         retired=variant.retired,
                         caps=_caps(settings, variant.method),
