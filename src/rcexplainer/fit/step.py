@@ -29,7 +29,7 @@ from rcexplainer.fit.network import (
 from rcexplainer.fit.readings import POOL, CleanReadings, NoisyReading, NoisyReadings, Reading
 from rcexplainer.fit.teacher import Lessons
 from rcexplainer.gnn.graph_store import delete_edges
-from rcexplainer.gnn.noise import noisy
+from rcexplainer.gnn.noise import distinct_features, noisy
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ class TrainingSet:
     def features(self) -> Tensor:
         """The distinct feature rows of all nodes."""
         batch, _ = self.data.instances[self.data.instances.everything]
-        return batch.x.unique(dim=0) if isinstance(batch.x, Tensor) else self.data.embedding[:0]
+        return distinct_features(batch)
 
     @cached_property
     def clean_readings(self) -> CleanReadings:
