@@ -30,7 +30,7 @@ from rcexplainer.fit.pair_sample import padded_node, pair_logits
 from rcexplainer.fit.readings import POOL, CleanReadings, NoisyReading, NoisyReadings, Reading
 from rcexplainer.fit.surface import Surface, surface_of
 from rcexplainer.fit.teacher import Lessons
-from rcexplainer.gnn.noise import noisy
+from rcexplainer.gnn.noise import distinct_features, noisy
 
 Read = Callable[[MiniBatch, torch.Generator], Reading]  # what the network reads of a mini-batch
 
@@ -90,7 +90,7 @@ class TrainingSet:
     def features(self) -> Tensor:
         """The distinct feature rows of all nodes."""
         batch, _ = self.data.instances[self.data.instances.everything]
-        return batch.x.unique(dim=0) if isinstance(batch.x, Tensor) else self.data.embedding[:0]
+        return distinct_features(batch)
 
     @cached_property
     def clean_readings(self) -> CleanReadings:

@@ -117,29 +117,15 @@ def tradeoff(settings: EntrySettings) -> JobList:
 
 
 def variants(settings: EntrySettings) -> list[Variant]:
-    """What an entry compares: named variants, values of one setting, or methods.
+    """What an entry compares: methods, named variants, both, or values of one setting.
 
     Args:
-        settings: The entry's: `variants`, or `vary` and `values`, or `methods`.
+        settings: The entry's: `methods`, `variants`, or `vary` and `values`.
 
     Returns:
         The variants, in order.
     """
     preset, (common, stored) = settings.get("preset", "default"), _words(settings)
-    if "variants" in settings:
-        known = settings["variants"]
-        return [
-            Variant(
-                {"variant": name},
-                one.get("method", OURS),
-                one.get("preset", preset),
-                common | _inherited(known, name, own_words),
-                stored | _inherited(known, name, stored_words),
-                one.get("retired", False),
-                one.get("own", {}),
-            )
-            for name, one in known.items()
-        ]
     if "vary" in settings:
         name = settings["vary"]
         return [
@@ -152,7 +138,22 @@ def variants(settings: EntrySettings) -> list[Variant]:
             )
             for value in settings["values"]
         ]
-    return [Variant({"variant": method}, method, preset, common, stored) for method in settings["methods"]]
+    known = settings.get("variants", {})
+    return [
+        *(Variant({"variant": method}, method, preset, common, stored) for method in settings.get("methods", ())),
+        *(
+            Variant(
+                {"variant": name},
+                one.get("method", OURS),
+                one.get("preset", preset),
+                common | _inherited(known, name, own_words),
+                stored | _inherited(known, name, stored_words),
+                one.get("retired", False),
+                one.get("own", {}),
+            )
+            for name, one in known.items()
+        ),
+    ]
 
 
 def own_words(level: Mapping[str, Any]) -> dict[str, Any]:
