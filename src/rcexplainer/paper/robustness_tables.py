@@ -29,7 +29,7 @@ from rcexplainer.paper.table import Column, Table, TableCell
 
 HEADLINE_K = 8  # the k of the paper's figure
 AT_ZERO = (
-    "at 0 % noise a deterministic method has 1.00 by construction (a little less where scores tie at the k-th place); a "
+    "at 0 % noise a deterministic method has 1.00 by construction (or less, where scores tie at the k-th place); a "
     "method with randomness of its own (gnnexplainer, pgmexplainer, subgraphx, random) has it too only because it is "
     "run with a fixed seed; nothing is won there"
 )
