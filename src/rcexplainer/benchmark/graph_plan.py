@@ -29,14 +29,23 @@ from rcexplainer.benchmark.measures import (
     EdgeSet,
     VerifiedCounterfactuals,
     edge_set,
+    keeps_without_edges,
     verified_counterfactuals,
 )
 from rcexplainer.benchmark.networks import on_device, sample
 from rcexplainer.benchmark.plan import Plan
 from rcexplainer.benchmark.reliance import reliance
 from rcexplainer.benchmark.results import HEADLINE_SPARSITIES, OURS
+from rcexplainer.explainer import FittedRCExplainer
 from rcexplainer.explanation import Explanation
-from rcexplainer.metrics import Fidelity, fidelity, motif_auc, robustness
+from rcexplainer.metrics import (
+    Fidelity,
+    RegionAgreement,
+    fidelity,
+    motif_auc,
+    region_agreement,
+    robustness,
+)
 
 TIMED_GRAPHS = 20  # on which the times of a method are taken
 
@@ -52,6 +61,8 @@ def graph_plan(robust: bool = True) -> Plan:
         "auc": _auc,
         "counterfactuals": _counterfactuals,
         "edges": _edges,
+        "edgeless": lambda shown: keeps_without_edges(shown.case.split, shown.ones),
+        "region_agreement": _region_agreement,
         **({"robustness": _robustness} if robust else {}),
     }
     measurement = GroupMeasurement(by_class, measures, usual_search, lambda case, _: case.places, TIMED_GRAPHS)
@@ -97,6 +108,13 @@ def _robustness(shown: GroupExplanations) -> float:
     some = [shown.ones[place] for place in sample(len(shown.ones), ROBUST_GRAPHS, seed)]
     graphs = on_device([one.graph for one in some], shown.case.device)
     return robustness(shown.fitted, graphs, [ROBUST_NOISE], ROBUST_K, seed=seed, explanations=some).auc[0][0]
+
+
+def _region_agreement(shown: GroupExplanations) -> RegionAgreement | None:
+    """Of the graphs predicted as the class."""
+    if shown.group != "predicted" or not isinstance(shown.fitted, FittedRCExplainer):
+        return None
+    return region_agreement(shown.fitted, shown.ones, seed=shown.case.seed)
 
 
 def _network(case: Case) -> NetworkResult:

@@ -12,21 +12,24 @@ methods: a smaller sample is contained in a larger one, and its noisy copies are
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rcexplainer.benchmark.case import Case
 from rcexplainer.benchmark.layout import EXPLAINED
-from rcexplainer.benchmark.measures import NAN, ROBUST_K, ROBUST_NOISE, motif_flips
+from rcexplainer.benchmark.measures import NAN, ROBUST_K, ROBUST_NOISE, keeps_without_edges, motif_flips
 from rcexplainer.benchmark.methods import METHODS, USUAL, Caps
 from rcexplainer.benchmark.networks import on_device, sample
+from rcexplainer.benchmark.records import LATER
 from rcexplainer.benchmark.results import OURS
 from rcexplainer.errors import MissingExtraError, RCExplainerError
+from rcexplainer.explainer import FittedRCExplainer
 from rcexplainer.explanation import Explanation
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.metrics import Robustness, fidelity, motif_accuracy, motif_auc, robustness, sufficiency
 from rcexplainer.metrics.fidelity import SPARSITIES
 from rcexplainer.metrics.flips import counterfactuals
+from rcexplainer.metrics.region_agreement import RegionAgreement, region_agreement
 
 DIGITS = 5  # of the numbers kept for each instance
 
@@ -60,6 +63,8 @@ class Measured:
     places: tuple[int, ...] = ()  # the held-out instances that were explained
     drops: tuple[tuple[float, ...], ...] = ()  # [sparsity][instance]: fidelity is their mean
     robust_places: tuple[int, ...] = ()  # the graphs whose noisy copies were explained
+    edgeless: float = field(default=NAN, metadata=LATER)  # share that keeps its prediction without any edge
+    region_agreement: RegionAgreement | None = field(default=None, metadata=LATER)  # of explainers that have regions
     skipped: str = ""  # why nothing was measured
 
     @property
@@ -153,6 +158,8 @@ def measure_fitted(
         robust=None if robust is None else replace(robust, each=_rounded(robust.each)),
         jaccard=overlap,
         jaccard_copies=copies,
+        edgeless=keeps_without_edges(case.split, shown),
+        region_agreement=_region_agreement(case, fitted, shown),
         places=tuple(found),
         drops=_rounded(without.each),
         robust_places=tuple(noised),
@@ -182,6 +189,11 @@ def _labelled(case: Case, fitted: FittedExplainer, most: int | None) -> list[Exp
         return []
     found = fitted.explain(on_device(chosen, case.device), search="none", on_error="keep")
     return [one for one in found if isinstance(one, Explanation)]
+
+
+def _region_agreement(case: Case, fitted: FittedExplainer, shown: list[Explanation]) -> RegionAgreement | None:
+    """Of RCExplainer and its variants: the others have no regions."""
+    return region_agreement(fitted, shown, seed=case.seed) if isinstance(fitted, FittedRCExplainer) else None
 
 
 def _rounded(values: Any) -> Any:
