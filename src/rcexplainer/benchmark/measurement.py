@@ -13,21 +13,24 @@ order for all methods: a smaller sample is contained in a larger one, and its no
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rcexplainer.benchmark.case import Case
 from rcexplainer.benchmark.layout import EXPLAINED
-from rcexplainer.benchmark.measures import NAN, ROBUST_K, ROBUST_NOISE, motif_flips
+from rcexplainer.benchmark.measures import NAN, ROBUST_K, ROBUST_NOISE, keeps_without_edges, motif_flips
 from rcexplainer.benchmark.methods import METHODS, USUAL, Caps
 from rcexplainer.benchmark.networks import on_device, sample
 from rcexplainer.benchmark.noise_measures import compared_auc, overlap, rounded, under_noise
+from rcexplainer.benchmark.records import LATER
 from rcexplainer.benchmark.results import OURS
 from rcexplainer.errors import MissingExtraError, RCExplainerError
+from rcexplainer.explainer import FittedRCExplainer
 from rcexplainer.explanation import Explanation
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.metrics import Robustness, fidelity, motif_accuracy, motif_auc, sufficiency
 from rcexplainer.metrics.fidelity import SPARSITIES
 from rcexplainer.metrics.flips import counterfactuals
+from rcexplainer.metrics.region_agreement import RegionAgreement, region_agreement
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,8 @@ class Measured:
     places: tuple[int, ...] = ()  # the held-out instances that were explained
     drops: tuple[tuple[float, ...], ...] = ()  # [sparsity][instance]: fidelity is their mean
     robust_places: tuple[int, ...] = ()  # the graphs whose noisy copies were explained
+    edgeless: float = field(default=NAN, metadata=LATER)  # share that keeps its prediction without any edge
+    region_agreement: RegionAgreement | None = field(default=None, metadata=LATER)  # of explainers that have regions
     skipped: str = ""  # why nothing was measured
 
     @property
@@ -162,6 +167,8 @@ def measure_fitted(
         jaccard_copies=overlaps[1],
         strict_jaccard=strict_overlaps[0],
         strict_jaccard_copies=strict_overlaps[1],
+        edgeless=keeps_without_edges(case.split, shown),
+        region_agreement=_region_agreement(case, fitted, shown),
         places=tuple(found),
         drops=rounded(without.each),
         robust_places=tuple(noised),
@@ -180,6 +187,11 @@ def _labelled(case: Case, fitted: FittedExplainer, most: int | None) -> list[Exp
         return []
     found = fitted.explain(on_device(chosen, case.device), search="none", on_error="keep")
     return [one for one in found if isinstance(one, Explanation)]
+
+
+def _region_agreement(case: Case, fitted: FittedExplainer, shown: list[Explanation]) -> RegionAgreement | None:
+    """Of RCExplainer and its variants: the others have no regions."""
+    return region_agreement(fitted, shown, seed=case.seed) if isinstance(fitted, FittedRCExplainer) else None
 
 
 def uses_motif(case: Case) -> float:

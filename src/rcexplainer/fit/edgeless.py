@@ -17,7 +17,7 @@ from rcexplainer.fit.data import InstanceSet
 from rcexplainer.gnn.instances import Instances
 
 MOST_INSTANCES = 1024  # of a class; more would hardly change its share
-FEW, MOST = 0.1, 0.9  # up to this share a class counts as left, from this share on as kept
+LEFT, KEPT = 0.1, 0.9  # up to this share of its instances a class counts as left, from this share on as kept
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class EdgelessShares:
     @property
     def left(self) -> tuple[int, ...]:
         """The classes that hardly any instance stays in: all-ones masks are nearly optimal for losses of masks."""
-        return tuple(one.label for one in self.classes if one.share <= FEW)
+        return tuple(one.label for one in self.classes if one.share <= LEFT)
 
     def warnings(self, class_names: Sequence[str] = ()) -> tuple[str, ...]:
         """Say what follows for each class that nearly all instances leave, or stay in.
@@ -60,7 +60,7 @@ class EdgelessShares:
         return tuple(
             f"{_name(one, class_names)}: {_consequence(one)}"
             for one in self.classes
-            if one.share <= FEW or one.share >= MOST
+            if one.share <= LEFT or one.share >= KEPT
         )
 
     def __str__(self) -> str:
@@ -114,7 +114,7 @@ def _name(one: ClassShare, class_names: Sequence[str]) -> str:
 def _consequence(one: ClassShare) -> str:
     """What follows from a share near 0 or 1."""
     kept = f"{one.share:.0%} of {one.tried} instances keep their prediction without any edge"
-    if one.share <= FEW:
+    if one.share <= LEFT:
         return (
             f"{kept}, so masks that select every edge are nearly optimal for losses of masks; only a size penalty that "
             "is felt, budget gates or a ranking loss prevent them"
