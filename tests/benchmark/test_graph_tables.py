@@ -10,10 +10,11 @@ def test_columns_and_width(found) -> None:
     shown = ("class", "graphs", "greedy flips", "motif flips", "motif alone", "idle edges", "other edges", "two flip")
     assert tuple(first[0][0]) == shown
     sparsities = (".95", ".90", ".85", ".80", ".75")
-    rest = ("ratio", "above", "AUC", "robust", "flipped", "size")
+    rest = ("ratio", "above", "AUC", "robust", "robust, strict", "flipped", "size")
     assert tuple(headline[0][0]) == ("class", "method", *sparsities, *rest)
     assert tuple(own[0][0]) == ("class", "graphs", ".90", ".80", "ratio", "flipped", "size", "edges", "minimal")
     assert tuple(costs[0][0]) == ("method", "fit s", "one graph ms", "batch ms", "failed")
+    assert "the paper's (about half of it really changes edges" in headline[1]
     for rows, caption in (first, headline, own, costs):
         assert caption
         widths = [max(len(str(row[name])) for row in [*rows, {name: name}]) for name in rows[0]]

@@ -16,7 +16,7 @@ from rcexplainer.paper.headlines import (
 )
 from rcexplainer.paper.motif_tables import case_tables, dataset_tables, node_tables, pair_means
 from rcexplainer.paper.result_groups import number, spread
-from rcexplainer.paper.robustness_tables import robustness_tables
+from rcexplainer.paper.robustness_tables import AT_ZERO, robustness_tables
 from rcexplainer.paper.table import Column, Table, TableCell, marked
 from rcexplainer.paper.time_tables import time_tables
 
@@ -178,20 +178,43 @@ def test_samples_of_one_size_share_a_note() -> None:
     assert main.notes == ("a, b: 9–10 instances a seed of 50–60",)
 
 
-def test_robustness_has_a_table_for_each_k_and_says_what_stands_on_fewer_graphs() -> None:
-    slow = result(0.3)
+def test_robustness_has_a_table_for_each_k_and_noise_and_says_what_stands_on_fewer_graphs() -> None:
+    slow, ours = result(0.3), result(0.5)
     slow["robust"] = slow["robust"] | {"graphs": 10}
-    settings = {"noise": [0.0, 0.1], "k": [8, 12], "reference": {"toy": {"cf2": {"10": 0.25, "20": 0.2}}}}
-    eight, beside, twelve, two, four = robustness_tables(settings, found(rcexplainer=[result(0.5)], cf2=[slow]))
+    ours["strict"] = ours["robust"] | {"auc": [[0.5, 0.4], [0.3, None]]}
+    settings = {
+        "noise": [0.0, 0.1],
+        "k": [8, 12],
+        "source": "replication",
+        "source_text": "not the paper's",
+        "reference": {"toy": {"cf2": {"10": 0.25, "20": 0.2}}},
+    }
+    made = robustness_tables(settings, found(rcexplainer=[ours], cf2=[slow]))
+    eight, strict, beside, twelve, strict_twelve, two, four, *nodes = made
     assert texts(eight, "10 % ↑") == ["0.40", "0.20"]
     assert texts(eight, "graphs") == ["100", "10"]
-    assert eight.notes == ("cf2: noise on 10 graphs a seed",)
+    assert eight.notes == ("cf2: noise on 10 graphs a seed", AT_ZERO)
+    assert "1.00 by construction" in AT_ZERO
+    assert "the paper's noise: about half of the nominal share" in eight.caption
+    # Version 0.1 measured no strict noise: its results have no row there.
+    assert [row["method"] for row in strict.to_rows()] == ["rcexplainer"]
+    assert texts(strict, "10 % ↑") == ["0.30"]
+    assert "strict noise: the nominal share of edges is really changed" in strict.caption
     assert beside.to_rows() == [
-        {"method": "cf2", "noise, %": "10", "ours": "0.20", "paper": "0.25", "difference": "−0.05"}
+        {"method": "cf2", "noise, %": "10", "ours": "0.20", "replication": "0.25", "difference": "−0.05"}
     ]
+    assert beside.caption.endswith("under the paper's noise, k = 8, beside the replication's")
+    assert beside.notes == ("not the paper's",)
     assert texts(twelve, "0 % ↑") == ["0.60", "0.40"]
     assert texts(twelve, "10 % ↑") == ["–", "–"]
+    assert texts(strict_twelve, "0 % ↑") == ["0.40"]
     assert ("top 2 nodes" in two.caption, "top 4 nodes" in four.caption) == (True, True)
+    assert [("strict noise" in one.caption, "top 2 nodes" in one.caption) for one in nodes] == [
+        (True, True),
+        (True, False),
+    ]
+    without = robustness_tables(settings | {"noise": [0.05, 0.1]}, found(rcexplainer=[ours]))
+    assert AT_ZERO not in without[0].notes
 
 
 def test_the_own_search_stands_beside_the_prefixes_and_competes_with_nobody() -> None:
@@ -219,9 +242,11 @@ def test_the_share_of_graphs_whose_prediction_stays_is_of_the_graphs_not_of_the_
 
 
 def test_the_overlap_of_counterfactuals_says_how_many_there_are() -> None:
-    given = found(a=[result(jaccard=0.5, jaccard_copies=20)], b=[result()])
-    last = robustness_tables({"noise": [0.0, 0.1]}, given)[-1]
+    both = {"jaccard": 0.5, "jaccard_copies": 20, "strict_jaccard": 0.3, "strict_jaccard_copies": 10}
+    given = found(a=[result(**both)], b=[result()])
+    *_, last, strict = robustness_tables({"noise": [0.0, 0.1]}, given)
     assert last.to_rows() == [{"method": "a", "copies": "20", "overlap ↑": "0.50"}]
+    assert strict.to_rows() == [{"method": "a", "copies": "10", "overlap ↑": "0.30"}]
 
 
 def test_times_are_in_milliseconds_and_compared_with_ours() -> None:
@@ -297,9 +322,11 @@ def test_the_labelled_group_says_how_many_graphs_it_has() -> None:
 
 
 def test_the_sum_of_an_ablation() -> None:
-    (table,) = ablation_tables({}, found(default=[result(0.5)], greedy=[result(0.9)]))
+    both = result(0.5, strict={"auc": [[0.4]]})
+    (table,) = ablation_tables({}, found(default=[both], greedy=[result(0.9)]))
     assert texts(table, "sum ↑") == ["2.50", "4.50"]
     assert texts(table, "robust ↑") == ["0.50", "0.90"]
+    assert texts(table, "robust, strict ↑") == ["0.40", "–"]  # version 0.1 did not measure it
 
 
 def test_a_case_study_has_a_row_for_each_pair() -> None:
@@ -365,6 +392,11 @@ def test_headlines_have_methods_as_rows_and_datasets_or_networks_as_columns() ->
     assert robustness_headline({"noise": [0.0, 0.1], "k": [4, 8]}, sets) is None  # 8: not measured at 10 %
     assert texts(robustness_headline({"noise": [0.0, 0.1]}, sets), "one, 10 % ↑") == ["0.40", "0.00"]
     assert robustness_headline({"noise": [0.0, 0.1], "k": [4]}, sets) is None
+    sets[0][1]["strict"] = {"auc": [[0.3], [0.2]]}
+    strict = robustness_headline({"noise": [0.0, 0.1]}, sets)
+    assert [one.title for one in strict.columns] == ["method", "one, 10 %", "one, 10 %, strict", "two, 10 %"]
+    assert texts(strict, "one, 10 %, strict ↑") == ["0.20", "–"]
+    assert "strict noise: the nominal share" in strict.caption
     assert texts(node_headline({}, sets), "two, accuracy ↑") == ["0.700", ""]
     assert texts(time_headline({}, sets), "one, alone ↓") == ["10", "10"]
     assert fidelity_headline({}, []) is None

@@ -92,7 +92,12 @@ def method_table(
 
 
 def compared(
-    settings: EntrySettings, found: TaggedResults, what: str, title: str, paths: Mapping[str, NumberPath]
+    settings: EntrySettings,
+    found: TaggedResults,
+    what: str,
+    title: str,
+    paths: Mapping[str, NumberPath],
+    source: str = "paper",
 ) -> list[Table]:
     """Ours, the paper's and the difference, a row for each number that the paper reports.
 
@@ -102,11 +107,12 @@ def compared(
         what: What is compared, for the caption.
         title: The column that tells the numbers of a method apart, such as the sparsity.
         paths: Its values → where the number is in a result.
+        source: Whose numbers stand beside ours, where they are not the paper's own.
 
     Returns:
         A table for every dataset and network with such numbers.
     """
-    columns = (Column("method"), Column(title), Column("ours"), Column("paper"), Column("difference"))
+    columns = (Column("method"), Column(title), Column("ours"), Column(source), Column("difference"))
     made: list[Table] = []
     for panel, methods in groups(found).items():
         reference = reported(settings, panel[0])
@@ -117,7 +123,7 @@ def compared(
             if at in paths and (ours := over_seeds(numbers(results, *paths[at]))).value is not None
         }
         if rows:
-            table = Table(panel_text(panel, f"{what}, beside the paper's"), columns, tuple(rows.values()))
+            table = Table(panel_text(panel, f"{what}, beside the {source}'s"), columns, tuple(rows.values()))
             made.append(dated(table, [as_of(methods[name]) for name, _ in rows]))
     return made
 

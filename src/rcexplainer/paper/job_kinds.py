@@ -14,7 +14,8 @@ from dataclasses import asdict
 from typing import Any
 
 from rcexplainer.benchmark.accuracy import training_settings
-from rcexplainer.benchmark.methods import METHODS, USUAL, Caps
+from rcexplainer.benchmark.methods import METHODS, USUAL, Caps, MethodInputs
+from rcexplainer.benchmark.tuned import tuned_settings
 from rcexplainer.config import make_config
 from rcexplainer.datasets import task_of
 from rcexplainer.gnn.models import MODELS
@@ -23,7 +24,7 @@ from rcexplainer.paper.case_study import CASE_DATASET, CASE_MODEL, CASE_SETTINGS
 from rcexplainer.paper.job import Job
 
 # A number goes up when its kind of job measures more, or otherwise: earlier results are then measured again.
-KIND_VERSIONS = {"network": 2, "measure": 3, "time": 1, "case": 2, "explain": 1, "training": 1, "tradeoff": 1}
+KIND_VERSIONS = {"network": 2, "measure": 4, "time": 1, "case": 2, "explain": 1, "training": 1, "tradeoff": 1}
 
 
 def network_job(dataset: str, model: str, seed: int) -> Job:
@@ -50,6 +51,7 @@ def measure_job(
     *,
     preset: str = "default",
     settings: Mapping[str, Any] | None = None,
+    own: Mapping[str, Any] | None = None,
     stored: Mapping[str, Any] | None = None,
     retired: bool = False,
     caps: Caps = USUAL,
@@ -65,6 +67,7 @@ def measure_job(
         method: A key of `METHODS`.
         preset: Of RCExplainer.
         settings: Of RCExplainer, on top of the preset.
+        own: Of a baseline, on top of its tuned settings.
         stored: The settings as version 0.1 wrote them, where they differ.
         retired: Whether this version has no such settings: nothing is run.
         caps: On how many instances it is measured.
@@ -74,7 +77,7 @@ def measure_job(
     Returns:
         The job.
     """
-    inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, preset, settings, retired)
+    inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, preset, settings, own, retired)
     inputs |= {"caps": asdict(caps.within(None)), "noise": list(noise), "k": list(k)}
     return _job("measure", f"{dataset}-{model}-{seed}-{method}", inputs, stored, retired)
 
@@ -87,12 +90,13 @@ def time_job(
     *,
     preset: str = "default",
     settings: Mapping[str, Any] | None = None,
+    own: Mapping[str, Any] | None = None,
     stored: Mapping[str, Any] | None = None,
     retired: bool = False,
     caps: Caps = USUAL,
 ) -> Job:
     """A method to be timed; the arguments are those of `measure_job`."""
-    inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, preset, settings, retired)
+    inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, preset, settings, own, retired)
     return _job("time", f"{dataset}-{model}-{seed}-{method}", inputs | {"most": caps.most}, stored, retired)
 
 
@@ -194,9 +198,19 @@ def _on_network(dataset: str, model: str, seed: int) -> dict[str, Any]:
 
 
 def _method(
-    dataset: str, seed: int, method: str, preset: str, settings: Mapping[str, Any] | None, retired: bool = False
+    dataset: str,
+    seed: int,
+    method: str,
+    preset: str,
+    settings: Mapping[str, Any] | None,
+    own: Mapping[str, Any] | None = None,
+    retired: bool = False,
 ) -> dict[str, Any]:
-    """A method, and field by field what it is made with: where a preset or a default changes, it is run again."""
-    own = dict(settings or {})
-    inputs: dict[str, Any] = {"method": method, "preset": preset, "settings": own}
-    return inputs if retired else inputs | {"fields": METHODS[method].settings(seed, task_of(dataset), preset, own)}
+    """A method, and field by field what it is made with: where a preset or a default changes, it is run again.
+
+    A baseline without settings of its own has no `own`: such a request is the same as in earlier versions.
+    """
+    ours, other = dict(settings or {}), dict(own or {})
+    inputs: dict[str, Any] = {"method": method, "preset": preset, "settings": ours, **({"own": other} if other else {})}
+    made = MethodInputs(task_of(dataset), seed, preset, ours, tuned_settings(dataset, method), other)
+    return inputs if retired else inputs | {"fields": METHODS[method].settings(made)}

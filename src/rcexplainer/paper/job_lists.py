@@ -1,12 +1,13 @@
 """From an entry's settings to its jobs: methods, datasets, networks and seeds are expanded.
 
 `settings` are RCExplainer's: those of the profile, then those of the variant that one is `like`, then its own. Beside
-any of them may stand `stored`, the same as version 0.1 wrote it, by which its results are found. A variant with
-`retired = true` has settings that this version does not know: its earlier results are shown, and nothing is run.
+any of them may stand `stored`, the same as version 0.1 wrote it, by which its results are found. `own` are the settings
+of a variant that is a baseline, on top of its tuned ones. A variant with `retired = true` has settings that this
+version does not know: its earlier results are shown, and nothing is run.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -39,6 +40,7 @@ class Variant:
         settings: Of RCExplainer.
         stored: The same, as version 0.1 wrote them.
         retired: Whether this version does not know these settings.
+        own: Of a baseline, on top of its tuned settings.
     """
 
     tags: Tags
@@ -47,6 +49,7 @@ class Variant:
     settings: dict[str, Any]
     stored: dict[str, Any]
     retired: bool = False
+    own: Mapping[str, Any] = field(default_factory=dict)
 
 
 def networks(settings: EntrySettings) -> JobList:
@@ -114,28 +117,15 @@ def tradeoff(settings: EntrySettings) -> JobList:
 
 
 def variants(settings: EntrySettings) -> list[Variant]:
-    """What an entry compares: named variants, values of one setting, or methods.
+    """What an entry compares: methods, named variants, both, or values of one setting.
 
     Args:
-        settings: The entry's: `variants`, or `vary` and `values`, or `methods`.
+        settings: The entry's: `methods`, `variants`, or `vary` and `values`.
 
     Returns:
         The variants, in order.
     """
     preset, (common, stored) = settings.get("preset", "default"), _words(settings)
-    if "variants" in settings:
-        known = settings["variants"]
-        return [
-            Variant(
-                {"variant": name},
-                one.get("method", OURS),
-                one.get("preset", preset),
-                common | _inherited(known, name, own_words),
-                stored | _inherited(known, name, stored_words),
-                one.get("retired", False),
-            )
-            for name, one in known.items()
-        ]
     if "vary" in settings:
         name = settings["vary"]
         return [
@@ -148,7 +138,22 @@ def variants(settings: EntrySettings) -> list[Variant]:
             )
             for value in settings["values"]
         ]
-    return [Variant({"variant": method}, method, preset, common, stored) for method in settings["methods"]]
+    known = settings.get("variants", {})
+    return [
+        *(Variant({"variant": method}, method, preset, common, stored) for method in settings.get("methods", ())),
+        *(
+            Variant(
+                {"variant": name},
+                one.get("method", OURS),
+                one.get("preset", preset),
+                common | _inherited(known, name, own_words),
+                stored | _inherited(known, name, stored_words),
+                one.get("retired", False),
+                one.get("own", {}),
+            )
+            for name, one in known.items()
+        ),
+    ]
 
 
 def own_words(level: Mapping[str, Any]) -> dict[str, Any]:
@@ -177,6 +182,7 @@ def _compared(settings: EntrySettings, make: Callable[..., Job]) -> JobList:
                         variant.method,
                         preset=variant.preset,
                         settings=variant.stored if variant.retired else variant.settings,
+                        own=variant.own,
                         stored=variant.stored,
                         retired=variant.retired,
                         caps=_caps(settings, variant.method),

@@ -45,9 +45,19 @@ def _measure(
     caps: dict[str, int | None],
     noise: list[float],
     k: list[int],
+    own: dict[str, Any] | None = None,
     **_: Any,
 ) -> JobResult:
-    case = Case.of(dataset, model, seed, preset=preset, settings=settings, keep=networks, progress=False)
+    case = Case.of(
+        dataset,
+        model,
+        seed,
+        preset=preset,
+        settings=settings,
+        baseline_settings=own,
+        keep=networks,
+        progress=False,
+    )
     found = measure(case, method, noise=noise, k=k, caps=Caps(**caps), progress=False)
     return {**asdict(found), "gnn_accuracy": case.accuracy, **_weights(case)}
 
@@ -61,9 +71,19 @@ def _time(
     preset: str,
     settings: dict[str, Any],
     most: int | None,
+    own: dict[str, Any] | None = None,
     **_: Any,
 ) -> JobResult:
-    case = Case.of(dataset, model, seed, preset=preset, settings=settings, keep=networks, progress=False)
+    case = Case.of(
+        dataset,
+        model,
+        seed,
+        preset=preset,
+        settings=settings,
+        baseline_settings=own,
+        keep=networks,
+        progress=False,
+    )
     return asdict(clock(case, method, most=most, progress=False)) | _weights(case)
 
 
