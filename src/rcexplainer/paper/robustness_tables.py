@@ -4,7 +4,7 @@ Every table is of one of two kinds of noise, and its caption says which: the pap
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -130,12 +130,10 @@ def noise_notes(noise: NoiseFields, zero: bool, methods: MethodResults) -> list[
 
 
 def _referenced(settings: EntrySettings, found: TaggedResults, levels: Mapping[str, int], place: int) -> list[Table]:
-    """Ours beside the reference's numbers, which are under the paper's noise; a note says whose they are."""
+    """Ours beside the reference's numbers, which are under the paper's noise; notes say whose they are."""
     paths: dict[str, NumberPath] = {level: (PAPER_NOISE.field, "auc", at, place) for level, at in levels.items()}
     what = f"AUC {ARROWS[BETTER['auc']]} under {PAPER_NOISE.short}, k = {HEADLINE_K}"
-    made = compared(settings, found, what, "noise, %", paths, settings.get("source", "paper"))
-    notes = tuple(settings[name] for name in ("source_text",) if name in settings)
-    return [replace(one, notes=(*one.notes, *notes)) for one in made]
+    return compared(settings, found, what, "noise, %", paths)
 
 
 def _stayed(noise: NoiseFields, levels: Mapping[str, int], found: TaggedResults) -> list[Table]:
