@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from rcexplainer.benchmark.results import column, mean
 from rcexplainer.metrics.direction import BETTER
+from rcexplainer.paper.captions import panel_text
 from rcexplainer.paper.record import as_of
 from rcexplainer.paper.reference import published, source_notes
 from rcexplainer.paper.result_groups import (
@@ -20,7 +21,6 @@ from rcexplainer.paper.result_groups import (
     done,
     groups,
     numbers,
-    panel_text,
     reasons,
     reported,
     samples,
@@ -33,22 +33,35 @@ NumberPath: TypeAlias = tuple[str | int, ...]  # names and places that lead to a
 
 
 def panel_tables(
-    settings: EntrySettings, found: TaggedResults, caption: str, fills: Sequence[Fill], notes: NoteMaker = samples
+    settings: EntrySettings,
+    found: TaggedResults,
+    caption: str,
+    fills: Sequence[Fill],
+    notes: NoteMaker = samples,
+    instances: str | None = None,
 ) -> list[Table]:
     """A table for every dataset and network, in which methods compete.
 
     Args:
         settings: The entry's.
         found: Its results.
-        caption: What is shown, after dataset and network.
+        caption: What is shown, after dataset, network, instances and seeds.
         fills: The columns.
         notes: Makes the notes from the methods of a table.
+        instances: Which instances it is about, where not those of the entry (`captions.panel_text`).
 
     Returns:
         The tables that have a row, with the best of each column marked.
     """
     made = [
-        method_table(panel_text(panel, caption), "method", methods, fills, reported(settings, panel[0]), notes)
+        method_table(
+            panel_text(settings, panel, caption, done(methods), instances),
+            "method",
+            methods,
+            fills,
+            reported(settings, panel[0]),
+            notes,
+        )
         for panel, methods in groups(found).items()
     ]
     return [marked(one) for one in made if one]
@@ -136,7 +149,7 @@ def compared(
             for (name, at), (ours, one) in rows.items()
         )
         beside = f"the {whose}'s" if whose else "what others report"
-        caption = panel_text(panel, f"{what}, beside {beside}")
+        caption = panel_text(settings, panel, f"{what}, beside {beside}", done(methods))
         notes = source_notes(settings, [(at, one) for (_, at), (_, one) in rows.items()])
         table = Table(caption, tuple(columns), cells, notes)
         made.append(dated(table, [as_of(methods[name]) for name, _ in rows]))

@@ -21,8 +21,8 @@ PAPER = "paper"
 SAME_SPARSITY = 0.01  # how far apart two sparsities may be for a difference to be of methods, not of sparsities
 SOURCE_TEXTS = {
     "authors": (
-        "authors: the authors' own trained model, fitted and evaluated on the same graphs of the explained class, at the "
-        "sparsity that was really left"
+        "authors: the authors' own trained model, fitted and evaluated on the same graphs of the explained class, at "
+        "the sparsity that was really left"
     ),
     "replication": (
         "replication: an independent rebuild of the paper's experiment (10 seeds, on its own networks, fitted and "
@@ -112,4 +112,4 @@ def source_texts(settings: EntrySettings, sources: Iterable[str]) -> list[str]:
 
 
 def _number(one: Any, source: str) -> Published:
-    return Published(**({"source": source} | one)) if isinstance(one, Mapping) else Published(float(one), source)
+    return Published(**{"source": source, **one}) if isinstance(one, Mapping) else Published(float(one), source)

@@ -12,6 +12,7 @@ from rcexplainer.benchmark.results import mean
 from rcexplainer.metrics.direction import ARROWS, BETTER
 from rcexplainer.metrics.perturbation import NOISE_TEXTS, NoiseProtocol
 from rcexplainer.metrics.robustness import REDRAWS
+from rcexplainer.paper.captions import panel_text
 from rcexplainer.paper.cells import Fill, NumberPath, compared, counted, method_table, metric, panel_tables, shown_as
 from rcexplainer.paper.result_groups import (
     EntrySettings,
@@ -23,7 +24,6 @@ from rcexplainer.paper.result_groups import (
     left_out,
     no_notes,
     numbers,
-    panel_text,
 )
 from rcexplainer.paper.table import Column, Table, TableCell
 
@@ -101,7 +101,7 @@ def robustness_tables(settings: EntrySettings, found: TaggedResults) -> list[Tab
             text = f"share of the clean graph's top {k} nodes that are also the noisy graph's"
             made += at_levels(noise, text, "node_accuracy", place)
     for noise in NOISES:
-        made += _stayed(noise, levels, found)
+        made += _stayed(settings, noise, levels, found)
     for noise in NOISES:
         fills = [counted("copies", noise.copies), metric("overlap", noise.overlap)]
         made += panel_tables(settings, found, noise.caption(OVERLAP_CAPTION), fills, no_notes)
@@ -136,7 +136,9 @@ def _referenced(settings: EntrySettings, found: TaggedResults, levels: Mapping[s
     return compared(settings, found, what, "noise, %", paths)
 
 
-def _stayed(noise: NoiseFields, levels: Mapping[str, int], found: TaggedResults) -> list[Table]:
+def _stayed(
+    settings: EntrySettings, noise: NoiseFields, levels: Mapping[str, int], found: TaggedResults
+) -> list[Table]:
     """A row for all methods with the same graphs: it is about the network, not about the methods."""
 
     def at(place: int, results: SeedResults, _: Any) -> TableCell:
@@ -151,7 +153,7 @@ def _stayed(noise: NoiseFields, levels: Mapping[str, int], found: TaggedResults)
         for name, results in methods.items():
             alike.setdefault(tuple(fill(results, None) for _, fill in fills), []).append(name)
         same = {", ".join(names): methods[names[0]] for names in alike.values()}
-        caption = panel_text(panel, noise.caption(STAYED_CAPTION))
+        caption = panel_text(settings, panel, noise.caption(STAYED_CAPTION), methods)
         made.append(method_table(caption, "methods", same, fills, {}, no_notes))
     return [one for one in made if one]
 
