@@ -1,4 +1,4 @@
-"""Training a GNN: Adam on the cross-entropy; by default the weights of the epoch that is best on validation are kept."""
+"""Training a GNN: Adam on the cross-entropy; by default the weights of the best epoch on validation are kept."""
 
 import copy
 import logging

@@ -16,6 +16,7 @@ from rcexplainer.benchmark.results import OURS
 from rcexplainer.paper.case_study import CASE_DATASET, CASE_MODEL
 from rcexplainer.paper.job import Job, Tags
 from rcexplainer.paper.job_kinds import (
+    authors_job,
     case_job,
     explain_job,
     measure_job,
@@ -105,6 +106,30 @@ def training(settings: EntrySettings) -> JobList:
     }
 
 
+def authors(settings: EntrySettings) -> JobList:
+    """Every variant on networks trained as the authors' were, and these networks."""
+    model, recipe, jobs = settings["model"], settings["recipe"], JobList()
+    for dataset in settings["datasets"]:
+        for seed in range(settings["seeds"]):
+            tags = {"dataset": dataset, "model": model, "seed": seed}
+            jobs[network_job(dataset, model, seed, recipe)] = {**tags, "network": True}
+            for variant in variants(settings, dataset):
+                most = _caps(settings, variant.method).most
+                job = authors_job(
+                    dataset,
+                    model,
+                    seed,
+                    variant.method,
+                    preset=variant.preset,
+                    settings=variant.settings,
+                    own=variant.own,
+                    most=most,
+                    recipe=recipe,
+                )
+                jobs[job] = {**tags, **variant.tags}
+    return jobs
+
+
 def tradeoff(settings: EntrySettings) -> JobList:
     """A job for each setting on one network, and one for greedy deletion, the denominator of all ratios."""
     where = settings["dataset"], settings["model"], settings["seed"]
@@ -116,11 +141,12 @@ def tradeoff(settings: EntrySettings) -> JobList:
     return jobs
 
 
-def variants(settings: EntrySettings) -> list[Variant]:
+def variants(settings: EntrySettings, dataset: str | None = None) -> list[Variant]:
     """What an entry compares: methods, named variants, both, or values of one setting.
 
     Args:
         settings: The entry's: `methods`, `variants`, or `vary` and `values`.
+        dataset: The dataset; what a variant sets `on` it alone comes last.
 
     Returns:
         The variants, in order.
@@ -146,8 +172,8 @@ def variants(settings: EntrySettings) -> list[Variant]:
                 {"variant": name},
                 one.get("method", OURS),
                 one.get("preset", preset),
-                common | _inherited(known, name, own_words),
-                stored | _inherited(known, name, stored_words),
+                common | _inherited(known, name, own_words) | one.get("on", {}).get(dataset, {}),
+                stored | _inherited(known, name, stored_words) | one.get("on", {}).get(dataset, {}),
                 one.get("retired", False),
                 one.get("own", {}),
             )
@@ -174,7 +200,7 @@ def _compared(settings: EntrySettings, make: Callable[..., Job]) -> JobList:
             for seed in range(settings["seeds"]):
                 network = {"dataset": dataset, "model": model, "seed": seed, "network": True}
                 jobs[network_job(dataset, model, seed)] = network
-                for variant in variants(settings):
+                for variant in variants(settings, dataset):
                     job = make(
                         dataset,
                         model,

@@ -12,6 +12,7 @@ from rcexplainer.benchmark.methods import Caps
 from rcexplainer.config import RCConfig
 from rcexplainer.datasets.inventory import describe
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.paper.authors_protocol import AUTHORS_SPARSITIES, authors_curves
 from rcexplainer.paper.case_study import case_study
 from rcexplainer.paper.job import Job, JobResult
 from rcexplainer.paper.qualitative_examples import explain_one
@@ -27,8 +28,8 @@ def _weights(case: Case) -> JobResult:
     return {"weights": weights_digest(case.model)}
 
 
-def _network(networks: Path, dataset: str, model: str, seed: int, **_: Any) -> JobResult:
-    case = Case.of(dataset, model, seed, keep=networks, progress=False)
+def _network(networks: Path, dataset: str, model: str, seed: int, recipe: str = "ours", **_: Any) -> JobResult:
+    case = Case.of(dataset, model, seed, keep=networks, progress=False, recipe=recipe)
     described = asdict(describe(dataset, seed=seed))
     found = {"accuracy": case.accuracy, "motif_flips": uses_motif(case), "dataset": described}
     return found | _weights(case)
@@ -118,6 +119,35 @@ def _tradeoff(
     return validation_scores(dataset, model, seed, method, settings=settings, graphs=graphs, keep=networks)
 
 
+def _authors(
+    networks: Path,
+    dataset: str,
+    model: str,
+    seed: int,
+    method: str,
+    preset: str,
+    settings: dict[str, Any],
+    most: int | None,
+    recipe: str,
+    own: dict[str, Any] | None = None,
+    **_: Any,
+) -> JobResult:
+    case = Case.of(
+        dataset,
+        model,
+        seed,
+        preset=preset,
+        settings=settings,
+        baseline_settings=own,
+        explains="authors",
+        greedy_depth=1 - min(AUTHORS_SPARSITIES),
+        recipe=recipe,
+        keep=networks,
+        progress=False,
+    )
+    return authors_curves(case, method, most) | _weights(case)
+
+
 WORK: dict[str, Callable[..., JobResult]] = {
     "network": _network,
     "measure": _measure,
@@ -126,6 +156,7 @@ WORK: dict[str, Callable[..., JobResult]] = {
     "explain": _explain,
     "training": _training,
     "tradeoff": _tradeoff,
+    "authors": _authors,
 }
 
 
