@@ -100,7 +100,7 @@ def test_a_graph_without_an_explanation_keeps_its_position_under_noise(case, at_
     assert (some.graphs, some.unexplained) == (2, 1)
     assert some.each[0][0] == (None,)
     assert some.each[0][1:] == every.each[0][1:]
-    assert noise_measures.under_noise(case, at_random, {}, places, **how) is None
+    assert noise_measures.under_noise(case, at_random, {}, places, (0.3,), 8, "strict") is None
 
 
 def test_what_is_capped_at_nothing_is_not_measured(case, at_random) -> None:

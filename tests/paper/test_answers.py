@@ -35,7 +35,7 @@ def trained(seed: int, done: list[str]) -> Callable[[Job, Path], dict]:
         if not path.exists():
             torch.manual_seed(seed)
             save_gnn(path, GNN(GNNConfig(3, 2)), {})
-        (weights,) = kept_weights(networks)
+        (weights,) = kept_weights(networks).values()
         return {"weights": weights}
 
     return work

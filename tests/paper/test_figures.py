@@ -101,6 +101,16 @@ def test_robustness_has_a_figure_for_every_k_of_edges_and_nodes() -> None:
     assert robustness_figures({}, found(["rcexplainer"], noise=())) == []
 
 
+def test_reference_points_of_fidelity_stand_where_they_were_measured() -> None:
+    one = {"value": 0.553, "sparsity": 0.935, "source": "authors"}
+    settings = {"reference": {"toys": {"rcexplainer": {".95": one}}}}
+    (drawn,) = fidelity_figure(settings, found(["rcexplainer"]))
+    (axes,) = drawn.figure.axes
+    marks = lines(axes)["RCExplainer, authors"]
+    assert (list(marks.get_xdata()), list(marks.get_ydata())) == ([0.935], [0.553])
+    assert "Hollow marks: authors: the authors' own trained model, fitted and evaluated on the same" in drawn.caption
+
+
 def test_reference_points_of_robustness_are_named_by_their_source() -> None:
     settings = {"source": "replication", "reference": {"toys": {"rcexplainer": {"10": 0.89}}}}
     first, *others = robustness_figures(settings, found(["rcexplainer", "pgexplainer, with stability"]))

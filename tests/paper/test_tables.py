@@ -15,6 +15,8 @@ from rcexplainer.paper.headlines import (
     varied_headline,
 )
 from rcexplainer.paper.motif_tables import case_tables, dataset_tables, node_tables, pair_means
+from rcexplainer.paper.plan import settings_file
+from rcexplainer.paper.reference import published
 from rcexplainer.paper.result_groups import number, spread
 from rcexplainer.paper.robustness_tables import AT_ZERO, robustness_tables
 from rcexplainer.paper.table import Column, Table, TableCell, marked
@@ -156,6 +158,43 @@ def test_what_the_paper_reports_is_beside_ours() -> None:
         {"method": "rcexplainer", "sparsity": ".90", "ours": "0.50", "paper": "0.4", "difference": "+0.10"},
     ]
     assert beside.rows[0][4].value == pytest.approx(-0.053)
+
+
+def test_a_reference_says_whose_it_is_and_at_which_sparsity_it_was_measured() -> None:
+    listed = {
+        "rcexplainer": {".95": {"value": 0.553, "sparsity": 0.935, "source": "authors"}},
+        "random": {
+            ".95": {"value": 0.07, "sparsity": 0.95, "source": "replication"},
+            ".90": {"value": 0.12, "sparsity": 0.91, "source": "replication"},
+        },
+    }
+    given = found(rcexplainer=[result(0.5)], random=[result(0.1)])
+    beside = fidelity_tables({"reference": {"toy": listed}}, given)[1]
+    assert beside.caption.endswith("beside what others report")
+    assert [row["by"] for row in beside.to_rows()] == ["authors, at .935", "replication, at .95", "replication, at .91"]
+    assert texts(beside, "reported") == ["0.553", "0.07", "0.12"]
+    # .935 is not .95: the difference would be of the sparsities too.
+    assert texts(beside, "difference") == ["", "+0.03", "−0.02"]
+    authors, replication, apart = beside.notes
+    assert "fitted and evaluated on the same graphs" in authors
+    assert "not the paper's own numbers" in replication
+    assert apart.startswith("no difference is shown where the sparsities are more than .01 apart")
+    alone = fidelity_tables({"reference": {"toy": {"random": {".95": listed["random"][".95"]}}}}, given)[1]
+    assert alone.to_rows() == [
+        {"method": "random", "sparsity": ".95", "ours": "0.10", "replication, at .95": "0.07", "difference": "+0.03"}
+    ]
+
+
+def test_every_reference_of_fidelity_says_where_it_is_from() -> None:
+    """None of them is the paper's own: its figure has no numbers."""
+    settings = settings_file("fidelity")
+    known = [one for own in published(settings, "mutagenicity").values() for one in own.values()]
+    assert len(known) == 11
+    assert {one.source for one in known} == {"authors", "replication"}
+    assert all(one.sparsity is not None for one in known)
+    ours = published(settings, "mutagenicity")["rcexplainer"]
+    assert [one.origin for one in ours.values()] == [f"authors, at {at}" for at in (".935", ".883", ".837", ".777")]
+    assert not any(one.comparable(at) for at, one in ours.items())
 
 
 def test_who_is_left_out_has_a_note_and_no_row() -> None:

@@ -89,22 +89,22 @@ def _kept(path: Path, seed: int) -> TrainedGNN | None:
         return None
 
 
-def kept_weights(folder: Path) -> frozenset[str]:
+def kept_weights(folder: Path) -> dict[Path, str]:
     """The hashes of the weights of all networks that are kept in a folder.
 
     Args:
         folder: The folder; it need not exist.
 
     Returns:
-        `weights_digest` of each; a file that cannot be read has none.
+        File → `weights_digest`; files that cannot be read are left out.
     """
-    found: set[str] = set()
-    for path in folder.glob("*.safetensors"):
+    found: dict[Path, str] = {}
+    for path in sorted(folder.glob("*.safetensors")):
         try:
-            found.add(weights_digest(load_gnn(path).model))
+            found[path] = weights_digest(load_gnn(path).model)
         except CheckpointError:
             continue
-    return frozenset(found)
+    return found
 
 
 def on_device(graphs: Sequence[Data], device: str | None) -> list[Data]:

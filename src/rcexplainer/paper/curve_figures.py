@@ -22,7 +22,8 @@ from rcexplainer.paper.figure_style import (
     transposed,
 )
 from rcexplainer.paper.job import JobResult
-from rcexplainer.paper.result_groups import EntrySettings, TaggedResults, done_groups, reported
+from rcexplainer.paper.reference import PAPER, Published, published, source_texts
+from rcexplainer.paper.result_groups import EntrySettings, TaggedResults, done_groups
 from rcexplainer.paper.robustness_tables import NOISES, PAPER_NOISE, NoiseFields
 from rcexplainer.viz.charts import ORDERED, TEXT, Series, beside, draw_curves, draw_points, panels
 
@@ -81,9 +82,13 @@ NOISE_MEASURES = (
 
 
 def fidelity_figure(settings: EntrySettings, found: TaggedResults) -> list[PaperFigure]:
-    """Fidelity of all methods against sparsity, beside the paper's."""
+    """Fidelity of all methods against sparsity; what others report stands at the sparsity it was measured at."""
+    known = [one for dataset in settings.get("reference", {}) for one in _marks(settings, dataset)]
+    sources = dict.fromkeys(one.source for _, one in known)
+    marks = " ".join(f"Hollow marks: {note}." for note in source_texts(settings, sources))
     caption = (
-        f"Fidelity: drop in the predicted class's probability when the explanation is deleted, by sparsity, ↑. {BANDS}"
+        "Fidelity: drop in the predicted class's probability when the explanation is deleted, by sparsity, ↑. "
+        f"{BANDS} {marks}".rstrip()
     )
     return _method_curves(
         "fidelity",
@@ -92,7 +97,8 @@ def fidelity_figure(settings: EntrySettings, found: TaggedResults) -> list[Paper
         SPARSITIES,
         lambda result: result["fidelity"],
         ("sparsity", "fidelity"),
-        lambda dataset: _published(settings, dataset),
+        lambda dataset: _points(settings, dataset),
+        ", ".join("the paper's" if source == PAPER else source for source in sources),
     )
 
 
@@ -108,8 +114,8 @@ def robustness_figures(settings: EntrySettings, found: TaggedResults) -> list[Pa
             known = {k for one in robust for k in one[kind.places]}
             for k in sorted(known, key=lambda k: (k != kind.first, k)):
                 first = kind.field == "auc" and k == kind.first
-                published = first and noise is PAPER_NOISE
-                marks = f" Hollow marks: {source}." if published and "reference" in settings else ""
+                beside_ours = first and noise is PAPER_NOISE
+                marks = f" Hollow marks: {source}." if beside_ours and "reference" in settings else ""
                 made += _method_curves(
                     start if first else f"{start}-{kind.ending}{k}",
                     f"{noise.caption(f'{kind.caption.format(k=k)}, ↑')}. {BANDS}{marks}",
@@ -117,7 +123,7 @@ def robustness_figures(settings: EntrySettings, found: TaggedResults) -> list[Pa
                     percent,
                     kind.reader(noise, k, percent),
                     ("noise, %", kind.axis),
-                    (lambda dataset: _published(settings, dataset)) if published else lambda dataset: {},
+                    (lambda dataset: _points(settings, dataset)) if beside_ours else lambda dataset: {},
                     source,
                 )
     return made
@@ -156,9 +162,13 @@ def varied_figure(name: str) -> Callable[[EntrySettings, TaggedResults], list[Pa
     return draw
 
 
-def _published(settings: EntrySettings, dataset: str) -> Mapping[float, float]:
-    """The paper's points of RCExplainer."""
-    return {float(at): value for at, value in reported(settings, dataset).get(OURS, {}).items()}
+def _points(settings: EntrySettings, dataset: str) -> Mapping[float, float]:
+    """What others report of RCExplainer: where it was really measured → the number."""
+    return {at if one.sparsity is None else one.sparsity: one.value for at, one in _marks(settings, dataset)}
+
+
+def _marks(settings: EntrySettings, dataset: str) -> list[tuple[float, Published]]:
+    return [(float(at), one) for at, one in published(settings, dataset).get(OURS, {}).items()]
 
 
 def _method_curves(
@@ -168,7 +178,7 @@ def _method_curves(
     x: Sequence[float],
     values: Callable[[JobResult], Values],
     axis_names: tuple[str, str],
-    published: Callable[[str], Mapping[float, float]],
+    reported: Callable[[str], Mapping[float, float]],
     source: str = "the paper's",
 ) -> list[PaperFigure]:
     """Curves of all methods: a row for the paper's, for further ones, and for variants; ours and greedy in each."""
@@ -201,7 +211,7 @@ def _method_curves(
                     if method in bands[panel] and method in known
                 ],
             )
-            points = published(panel[0])
+            points = reported(panel[0])
             if points:
                 draw_points(own, Series(f"RCExplainer, {source}", PUBLISHED, tuple(points), tuple(points.values())))
             if row == 0:

@@ -30,11 +30,12 @@ from rcexplainer.paper.table import Column, Table, TableCell
 FIDELITY_CAPTION = "fidelity at each sparsity: drop in the predicted class's probability without the explanation"
 # What else is measured at the sparsities.
 SPARSITY_CAPTIONS = {
-    "labelled": "fidelity on test graphs labelled, not predicted, as the class; methods fast enough for all of them",
+    "labelled": "fidelity at each sparsity; methods fast enough for all of them",
     "flips": "share of the predictions that change without the explanation",
     "kept": "sufficiency: share of the predictions that stay with the explanation alone",
     "kept_drop": "sufficiency: drop in the predicted class's probability with the explanation alone",
 }
+LABELLED_GRAPHS = "held-out test graphs labelled, not predicted, as the explained class"
 COUNTERFACTUAL_CAPTION = (
     "counterfactuals, verified on the graph without these edges: the shortest prefix of the ranking that flips the "
     "prediction; own search: RCExplainer's, which continues where no prefix flips, and does not compete"
@@ -59,7 +60,9 @@ def fidelity_tables(settings: EntrySettings, found: TaggedResults) -> list[Table
         return every
     for name, caption in SPARSITY_CAPTIONS.items():
         graphs = [counted("graphs", "labelled_graphs")] if name == "labelled" else []
-        every += panel_tables(settings, found, caption, [*graphs, *at_sparsities(SPARSITIES, name)], no_notes)
+        instances = LABELLED_GRAPHS if name == "labelled" else None
+        fills = [*graphs, *at_sparsities(SPARSITIES, name)]
+        every += panel_tables(settings, found, caption, fills, no_notes, instances)
     searched = [counted("instances", "instances"), *counterfactual_columns()]
     return every + panel_tables(settings, found, COUNTERFACTUAL_CAPTION, searched, no_notes)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from rcexplainer.metrics.direction import BETTER
 from rcexplainer.metrics.perturbation import NOISE_TEXTS
+from rcexplainer.paper.captions import setting_notes
 from rcexplainer.paper.cells import Fill, metric, shown_as
 from rcexplainer.paper.fidelity_tables import at_sparsity, robust_column, sum_column
 from rcexplainer.paper.motif_networks import how_many, using_motif
@@ -28,7 +29,7 @@ HeadlineMaker = Callable[[EntrySettings, TaggedResults], Table | None]
 
 def fidelity_headline(settings: EntrySettings, found: TaggedResults) -> Table | None:
     """Fidelity at sparsity .90 on every dataset."""
-    return _across(found, "fidelity at sparsity .90", {"": at_sparsity(0.90)})
+    return _across(settings, found, "fidelity at sparsity .90", {"": at_sparsity(0.90)})
 
 
 def time_headline(settings: EntrySettings, found: TaggedResults) -> Table | None:
@@ -41,13 +42,13 @@ def time_headline(settings: EntrySettings, found: TaggedResults) -> Table | None
         return lambda title: (Column(title, BETTER[name]), fill)
 
     names = {", alone": milliseconds("seconds"), ", in a batch": milliseconds("batched")}
-    return _across(found, "milliseconds for the scores of one explanation (median), on one thread", names)
+    return _across(settings, found, "milliseconds for the scores of one explanation (median), on one thread", names)
 
 
 def varied_headline(settings: EntrySettings, found: TaggedResults) -> Table | None:
     """Fidelity at sparsities .95 and .90 for every value of the varied setting."""
     names = {", .95": at_sparsity(0.95), ", .90": at_sparsity(0.90)}
-    return _across(found, f"fidelity at two sparsities by {settings.get('axis', settings['vary'])}", names)
+    return _across(settings, found, f"fidelity at two sparsities by {settings.get('axis', settings['vary'])}", names)
 
 
 def robustness_headline(settings: EntrySettings, found: TaggedResults) -> Table | None:
@@ -68,7 +69,7 @@ def robustness_headline(settings: EntrySettings, found: TaggedResults) -> Table 
     }
     texts = "; ".join(NOISE_TEXTS[kind.protocol] for kind in (PAPER_NOISE, STRICT_NOISE))
     caption = f"AUC of a noisy graph's scores against the clean graph's top {HEADLINE_K} edges; {texts}"
-    return _across(found, caption, names)
+    return _across(settings, found, caption, names)
 
 
 def node_headline(settings: EntrySettings, found: TaggedResults) -> Table | None:
@@ -83,7 +84,7 @@ def node_headline(settings: EntrySettings, found: TaggedResults) -> Table | None
     used = "".join(f"; {panel[0]}: {text}" for panel, text in how_many(settings, found).items())
     names = {", AUC": scored("auc"), ", accuracy": scored("accuracy")}
     caption = f"recovery of the motif, on {explained_instances(settings)}{used}"
-    return _across(using_motif(settings, found), caption, names)
+    return _across(settings, using_motif(settings, found), caption, names)
 
 
 def ablation_headline(settings: EntrySettings, found: TaggedResults) -> Table | None:
@@ -98,10 +99,12 @@ def ablation_headline(settings: EntrySettings, found: TaggedResults) -> Table | 
         ", robust, strict": titled(robust_column("strict")),
     }
     caption = "sum of fidelities at sparsities .95 to .75, and AUC at 10 % noise, the paper's and strict"
-    return _across(found, caption, names)
+    return _across(settings, found, caption, names)
 
 
-def _across(found: TaggedResults, caption: str, measures: Mapping[str, Callable[[str], Fill]]) -> Table | None:
+def _across(
+    settings: EntrySettings, found: TaggedResults, caption: str, measures: Mapping[str, Callable[[str], Fill]]
+) -> Table | None:
     """A row for each method, a column for each panel and measure; measures are named by the end of their titles."""
     panels = done_groups(found)
     methods = list(dict.fromkeys(name for own in panels.values() for name in own))
@@ -121,6 +124,7 @@ def _across(found: TaggedResults, caption: str, measures: Mapping[str, Callable[
         f"{datasets[0]}: {caption}" if len(datasets) == 1 else caption,
         (Column("method"), *(fills[place][1][0] for place in shown)),
         tuple((TableCell(name), *(row[place] for place in shown)) for name, row in rows.items()),
+        tuple(setting_notes(settings, panels)),
     )
     versions = [as_of(one for own in panels.values() for one in own.get(name, ())) for name in rows]
     return marked(dated(table, versions))

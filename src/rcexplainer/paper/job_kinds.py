@@ -36,6 +36,11 @@ KIND_VERSIONS = {
 }
 
 
+# Fields of `TrainConfig` that version 0.1 did not have: they are inputs where they are not these, their defaults, so that
+# its networks are found.
+SINCE = {"decay": "cosine", "clip": None, "xavier": False}
+
+
 def network_job(dataset: str, model: str, seed: int, recipe: str = "ours") -> Job:
     """A network to be trained.
 
@@ -49,6 +54,7 @@ def network_job(dataset: str, model: str, seed: int, recipe: str = "ours") -> Jo
         The job.
     """
     training = asdict(recipe_of(recipe).settings(dataset))
+    training = {name: value for name, value in training.items() if SINCE.get(name, ...) != value}
     inputs = {"dataset": dataset, "model": model, "seed": seed, "fields": MODELS[model], "training": training}
     other, name = ({}, "") if recipe == "ours" else ({"recipe": recipe}, f"-{recipe}")
     return _job("network", f"{dataset}-{model}{name}-{seed}", inputs | other)

@@ -4,6 +4,7 @@ from statistics import fmean
 from typing import Any
 
 from rcexplainer.metrics.direction import BETTER
+from rcexplainer.paper.captions import UNSEEN_NODES, network_notes
 from rcexplainer.paper.cells import Fill, beside, counted, listed, method_table, metric, over_seeds, panel_tables
 from rcexplainer.paper.fidelity_tables import counterfactual_columns
 from rcexplainer.paper.motif_networks import how_many, using_motif
@@ -15,20 +16,23 @@ from rcexplainer.paper.result_groups import (
     TaggedResults,
     groups,
     number,
+    samples,
     without_networks,
 )
 from rcexplainer.paper.table import Column, Table, TableCell, dated
 
 DATASETS_CAPTION = (
-    "ours, and in brackets or beside it the paper's; motif flips: share of the instances that flip without their motif"
+    "ours, and in brackets or beside it the numbers of the paper's table; test accuracy: on test instances on which "
+    "nothing was chosen; motif flips: share of the instances that flip without their motif"
 )
 MOTIF_CAPTION = (
     "recovery of the motif, and counterfactuals along the ranking (own search: RCExplainer's, which continues where no "
     "prefix flips), on {}"
 )
 CASE_CAPTION = (
-    "three-motifs: AUC of the motif that tells two classes apart, and of the one they share; occlusion: AUC of the "
-    "telling motif when each edge is scored by what deleting it alone does to both classes"
+    "three-motifs, held-out test graphs that are correctly predicted: AUC of the motif that tells two classes apart, "
+    "and of the one they share; occlusion: AUC of the telling motif when each edge is scored by what deleting it alone "
+    "does to both classes"
 )
 CASE_COLUMNS = {
     "AUC telling": "auc",
@@ -59,7 +63,14 @@ def dataset_tables(settings: EntrySettings, found: TaggedResults) -> list[Table]
         metric("motif flips", "motif_flips"),
         (Column("networks"), lambda own, _: TableCell(str(len(own)))),
     ]
-    made = method_table(DATASETS_CAPTION, "dataset", networks, fills, settings.get("reference", {}))
+    made = method_table(
+        DATASETS_CAPTION,
+        "dataset",
+        networks,
+        fills,
+        settings.get("reference", {}),
+        lambda methods: samples(methods) + network_notes(settings),
+    )
     return [made] if made else []
 
 
@@ -86,15 +97,15 @@ def node_tables(settings: EntrySettings, found: TaggedResults) -> list[Table]:
         own = [(tags, result) for tags, result in found if (tags["dataset"], tags["model"]) == panel]
         if panel in few:
             headline = f"{caption}; {few[panel]}, only these count"
-            made += panel_tables(settings, using_motif(settings, own), headline, fills)
+            made += panel_tables(settings, using_motif(settings, own), headline, fills, instances="")
         whole = f"{caption}; all networks, {few[panel]}" if panel in few else caption
-        made += panel_tables(settings, own, whole, fills)
+        made += panel_tables(settings, own, whole, fills, instances="")
     return made
 
 
 def explained_instances(settings: EntrySettings) -> str:
     """On which instances motifs are recovered, in words."""
-    return settings.get("explained", "nodes of motifs that no method was fitted on")
+    return str(settings.get("explained", UNSEEN_NODES))
 
 
 def case_tables(settings: EntrySettings, found: TaggedResults) -> list[Table]:
@@ -108,7 +119,8 @@ def case_tables(settings: EntrySettings, found: TaggedResults) -> list[Table]:
         )
         for pair, _ in ones
     )
-    table = Table(CASE_CAPTION, (Column("class"), Column("and not"), Column("seed"), *columns), rows)
+    shown = (Column("class"), Column("and not"), Column("seed"), *columns)
+    table = Table(CASE_CAPTION, shown, rows, tuple(network_notes(settings)))
     return [dated(table, [as_of([result]) for _, result in ones])] if rows else []
 
 
@@ -136,7 +148,8 @@ def pair_means(settings: EntrySettings, found: TaggedResults) -> Table | None:
     )
     columns = (Column("class"), Column("telling motif"), *(column for column, _ in fills))
     version = as_of(own)
-    return dated(Table(CASE_CAPTION, columns, rows), [version] * len(rows)) if rows else None
+    table = Table(CASE_CAPTION, columns, rows, tuple(network_notes(settings, f"{len(own)} seeds")))
+    return dated(table, [version] * len(rows)) if rows else None
 
 
 def _shape(name: str, place: int) -> Fill:

@@ -81,11 +81,6 @@ def done_groups(found: TaggedResults) -> dict[Panel, MethodResults]:
     return {panel: kept for panel, methods in groups(found).items() if (kept := done(methods))}
 
 
-def panel_text(panel: Panel, caption: str) -> str:
-    """A caption, with dataset and network before it."""
-    return f"{panel[0]}, network {panel[1]}: {caption}"
-
-
 def reported(settings: EntrySettings, dataset: str) -> dict[str, Any]:
     """What the paper reports for a dataset, by method."""
     return settings.get("reference", {}).get(dataset, {})

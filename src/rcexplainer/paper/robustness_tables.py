@@ -4,7 +4,7 @@ Every table is of one of two kinds of noise, and its caption says which: the pap
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -12,6 +12,7 @@ from rcexplainer.benchmark.results import mean
 from rcexplainer.metrics.direction import ARROWS, BETTER
 from rcexplainer.metrics.perturbation import NOISE_TEXTS, NoiseProtocol
 from rcexplainer.metrics.robustness import REDRAWS
+from rcexplainer.paper.captions import panel_text
 from rcexplainer.paper.cells import Fill, NumberPath, compared, counted, method_table, metric, panel_tables, shown_as
 from rcexplainer.paper.result_groups import (
     EntrySettings,
@@ -23,7 +24,6 @@ from rcexplainer.paper.result_groups import (
     left_out,
     no_notes,
     numbers,
-    panel_text,
 )
 from rcexplainer.paper.table import Column, Table, TableCell
 
@@ -102,7 +102,7 @@ def robustness_tables(settings: EntrySettings, found: TaggedResults) -> list[Tab
             text = f"share of the clean graph's top {k} nodes that are also the noisy graph's"
             made += at_levels(noise, text, "node_accuracy", place)
     for noise in NOISES:
-        made += _stayed(noise, levels, found)
+        made += _stayed(settings, noise, levels, found)
     for noise in NOISES:
         fills = [counted("copies", noise.copies), metric("overlap", noise.overlap)]
         made += panel_tables(settings, found, noise.caption(OVERLAP_CAPTION), fills, no_notes)
@@ -137,15 +137,15 @@ def noise_notes(noise: NoiseFields, zero: bool, methods: MethodResults) -> list[
 
 
 def _referenced(settings: EntrySettings, found: TaggedResults, levels: Mapping[str, int], place: int) -> list[Table]:
-    """Ours beside the reference's numbers, which are under the paper's noise; a note says whose they are."""
+    """Ours beside the reference's numbers, which are under the paper's noise; notes say whose they are."""
     paths: dict[str, NumberPath] = {level: (PAPER_NOISE.field, "auc", at, place) for level, at in levels.items()}
     what = f"AUC {ARROWS[BETTER['auc']]} under {PAPER_NOISE.short}, k = {HEADLINE_K}"
-    made = compared(settings, found, what, "noise, %", paths, settings.get("source", "paper"))
-    notes = tuple(settings[name] for name in ("source_text",) if name in settings)
-    return [replace(one, notes=(*one.notes, *notes)) for one in made]
+    return compared(settings, found, what, "noise, %", paths)
 
 
-def _stayed(noise: NoiseFields, levels: Mapping[str, int], found: TaggedResults) -> list[Table]:
+def _stayed(
+    settings: EntrySettings, noise: NoiseFields, levels: Mapping[str, int], found: TaggedResults
+) -> list[Table]:
     """A row for all methods with the same graphs: it is about the network, not about the methods."""
 
     def at(place: int, results: SeedResults, _: Any) -> TableCell:
@@ -160,7 +160,7 @@ def _stayed(noise: NoiseFields, levels: Mapping[str, int], found: TaggedResults)
         for name, results in methods.items():
             alike.setdefault(tuple(fill(results, None) for _, fill in fills), []).append(name)
         same = {", ".join(names): methods[names[0]] for names in alike.values()}
-        caption = panel_text(panel, noise.caption(STAYED_CAPTION))
+        caption = panel_text(settings, panel, noise.caption(STAYED_CAPTION), methods)
         made.append(method_table(caption, "methods", same, fills, {}, no_notes))
     return [one for one in made if one]
 

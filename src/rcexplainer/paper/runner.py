@@ -105,7 +105,7 @@ def missing_networks(jobs: Sequence[Job], store: Store) -> list[Job]:
     """
     done = store.records(jobs)
     needed = {job.inputs["network"] for job in jobs if job not in done and "network" in job.inputs}
-    kept = kept_weights(store.networks) if needed else frozenset()
+    kept = set(kept_weights(store.networks).values()) if needed else set()
     return [
         job
         for job in jobs

@@ -17,6 +17,7 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
+from rcexplainer.benchmark.networks import kept_weights
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.paper.job import Job, JobResult
 from rcexplainer.paper.lock import try_lock
@@ -195,6 +196,7 @@ class Store:
             RCExplainerError: Another process is packing.
         """
         gone = list(jobs)
+        trained = {one.weights for job, one in self.records(gone).items() if job.kind == "network"}
         with try_lock(self.folder / PROFILE_FILE) as ours:
             if not ours:
                 raise RCExplainerError(f"another process works in {self.folder}: wait until it is done, and try again")
@@ -202,7 +204,8 @@ class Store:
                 drop(path, {job.digest for job in gone})
         for job in gone:
             self.path(job).unlink(missing_ok=True)
-            for path in self.networks.glob(f"{escape(job.label)}-*.safetensors") if job.kind == "network" else ():
+        for path, weights in kept_weights(self.networks).items():
+            if weights in trained:
                 path.unlink()
 
     def pack(self, entries: Mapping[str, Iterable[Job]]) -> list[Path]:
