@@ -2,7 +2,8 @@
 
 `settings` are RCExplainer's: those of the profile, then those of the variant that one is `like`, then its own. Beside
 any of them may stand `stored`, the same as version 0.1 wrote it, by which its results are found. `own` are the settings
-of a variant that is a baseline, on top of its tuned ones. A variant with `retired = true` has settings that this
+of a variant that is a baseline, on top of its tuned ones. What a variant sets `on` a dataset comes last; with
+`datasets` it is there for those alone. A variant with `retired = true` has settings that this
 version does not know: its earlier results are shown, and nothing is run.
 """
 
@@ -164,7 +165,8 @@ def variants(settings: EntrySettings, dataset: str | None = None) -> list[Varian
             )
             for value in settings["values"]
         ]
-    known = settings.get("variants", {})
+    named = settings.get("variants", {})
+    known = {name: one for name, one in named.items() if dataset is None or dataset in one.get("datasets", [dataset])}
     return [
         *(Variant({"variant": method}, method, preset, common, stored) for method in settings.get("methods", ())),
         *(
@@ -172,8 +174,8 @@ def variants(settings: EntrySettings, dataset: str | None = None) -> list[Varian
                 {"variant": name},
                 one.get("method", OURS),
                 one.get("preset", preset),
-                common | _inherited(known, name, own_words) | one.get("on", {}).get(dataset, {}),
-                stored | _inherited(known, name, stored_words) | one.get("on", {}).get(dataset, {}),
+                common | _inherited(named, name, own_words) | one.get("on", {}).get(dataset, {}),
+                stored | _inherited(named, name, stored_words) | one.get("on", {}).get(dataset, {}),
                 one.get("retired", False),
                 one.get("own", {}),
             )
