@@ -95,7 +95,7 @@ def edgeless_shares(data: InstanceSet, *, most: int = MOST_INSTANCES, seed: int 
 
 
 def say_what_follows(shares: EdgelessShares, config: RCConfig, class_names: Sequence[str] = ()) -> None:
-    """Log the shares; what follows is a warning where masks of free size are trained, which can end as all ones.
+    """Log the shares; what follows is a warning where masks are trained towards no size, which can end as all ones.
 
     Args:
         shares: The measurement.
@@ -103,7 +103,7 @@ def say_what_follows(shares: EdgelessShares, config: RCConfig, class_names: Sequ
         class_names: Names of the classes.
     """
     log.info("%s", shares)
-    masks = bool(config.weight_regions) and config.gate != "budget"
+    masks = bool(config.weight_regions) and config.gate != "budget" and not config.target_size
     for line in shares.warnings(class_names):
         log.log(logging.WARNING if masks else logging.INFO, "%s", line)
 

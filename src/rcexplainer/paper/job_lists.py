@@ -197,26 +197,33 @@ def stored_words(level: Mapping[str, Any]) -> dict[str, Any]:
 def _compared(settings: EntrySettings, make: Callable[..., Job]) -> JobList:
     """A job for every dataset, network, seed and variant; and the networks themselves, trained first."""
     jobs: JobList = {}
-    for dataset in settings["datasets"]:
-        for model in settings.get("models", [settings.get("model")]):
-            for seed in range(settings["seeds"]):
-                network = {"dataset": dataset, "model": model, "seed": seed, "network": True}
-                jobs[network_job(dataset, model, seed)] = network
-                for variant in variants(settings, dataset):
-                    job = make(
-                        dataset,
-                        model,
-                        seed,
-                        variant.method,
-                        preset=variant.preset,
-                        settings=variant.stored if variant.retired else variant.settings,
-                        own=variant.own,
-                        stored=variant.stored,
-                        retired=variant.retired,
-                        caps=_caps(settings, variant.method),
-                    )
-                    jobs[job] = {"dataset": dataset, "model": model, **variant.tags}
+    for dataset, model in panels(settings):
+        for seed in range(settings["seeds"]):
+            network = {"dataset": dataset, "model": model, "seed": seed, "network": True}
+            jobs[network_job(dataset, model, seed)] = network
+            for variant in variants(settings, dataset):
+                job = make(
+                    dataset,
+                    model,
+                    seed,
+                    variant.method,
+                    preset=variant.preset,
+                    settings=variant.stored if variant.retired else variant.settings,
+                    own=variant.own,
+                    stored=variant.stored,
+                    retired=variant.retired,
+                    caps=_caps(settings, variant.method),
+                )
+                jobs[job] = {"dataset": dataset, "model": model, **variant.tags}
     return jobs
+
+
+def panels(settings: EntrySettings) -> list[tuple[str, str]]:
+    """Datasets and networks: the pairs in `panels`, or every one of `datasets` with every one of `models`."""
+    if "panels" in settings:
+        return [(dataset, model) for dataset, model in settings["panels"]]
+    models = settings.get("models", [settings.get("model")])
+    return [(dataset, model) for dataset in settings["datasets"] for model in models]
 
 
 def _caps(settings: EntrySettings, method: str) -> Caps:
