@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rcexplainer.benchmark.case import Case
+from rcexplainer.benchmark.dead import why_dead
 from rcexplainer.benchmark.layout import EXPLAINED
 from rcexplainer.benchmark.measures import NAN, ROBUST_K, ROBUST_NOISE, motif_flips
 from rcexplainer.benchmark.methods import METHODS, USUAL, Caps
@@ -61,6 +62,7 @@ class Measured:
     drops: tuple[tuple[float, ...], ...] = ()  # [sparsity][instance]: fidelity is their mean
     robust_places: tuple[int, ...] = ()  # the graphs whose noisy copies were explained
     skipped: str = ""  # why nothing was measured
+    dead: str = ""  # why its rankings say nothing
 
     @property
     def robustness(self) -> float:
@@ -156,6 +158,7 @@ def measure_fitted(
         places=tuple(found),
         drops=_rounded(without.each),
         robust_places=tuple(noised),
+        dead=why_dead(case.split, name, shown, without, case.seed),
     )
 
 

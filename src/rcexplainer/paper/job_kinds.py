@@ -7,6 +7,7 @@ case      the case study of chosen classes
 explain   fit one method, and keep its explanation of one held-out instance, to be drawn
 training  train RCExplainer, and keep what happens in every epoch, to be drawn
 tradeoff  fit RCExplainer with some settings, or greedy deletion; fidelity and robustness on validation graphs
+tuning    fit a baseline with each of some settings; fidelity on validation instances
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +25,16 @@ from rcexplainer.paper.case_study import CASE_DATASET, CASE_MODEL, CASE_SETTINGS
 from rcexplainer.paper.job import Job
 
 # A number goes up when its kind of job measures more, or otherwise: earlier results are then measured again.
-KIND_VERSIONS = {"network": 1, "measure": 3, "time": 1, "case": 2, "explain": 1, "training": 1, "tradeoff": 1}
+KIND_VERSIONS = {
+    "network": 1,
+    "measure": 4,
+    "time": 1,
+    "case": 2,
+    "explain": 1,
+    "training": 1,
+    "tradeoff": 1,
+    "tuning": 1,
+}
 
 
 def network_job(dataset: str, model: str, seed: int) -> Job:
@@ -182,6 +192,39 @@ def tradeoff_job(
     """
     inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, "default", settings)
     return _job("tradeoff", f"{dataset}-{model}-{seed}-{method}", inputs | {"graphs": graphs})
+
+
+def tuning_job(
+    dataset: str,
+    model: str,
+    seed: int,
+    method: str,
+    *,
+    grid: Sequence[Mapping[str, Any]],
+    graphs: int,
+    most: int,
+    settings: Mapping[str, Any] | None = None,
+) -> Job:
+    """A baseline on the validation instances of a network, with each of some settings.
+
+    Args:
+        dataset: The dataset of the network.
+        model: Its architecture.
+        seed: Its seed, and the method's.
+        method: A key of `METHODS`.
+        grid: Settings on top of the method's defaults.
+        graphs: Training graphs to fit on, at most.
+        most: Validation instances to explain, at most.
+        settings: Of RCExplainer, for its ablation NoLDB.
+
+    Returns:
+        The job.
+    """
+    ours, points = dict(settings or {}), [dict(point) for point in grid]
+    made = [MethodInputs(task_of(dataset), seed, settings=ours, own=point) for point in points]
+    inputs = _on_network(dataset, model, seed) | {"method": method, "settings": ours, "grid": points}
+    inputs |= {"graphs": graphs, "most": most, "fields": [METHODS[method].settings(one) for one in made]}
+    return _job("tuning", f"{dataset}-{model}-{seed}-{method}", inputs)
 
 
 def _job(

@@ -16,6 +16,7 @@ from rcexplainer.paper.job import Job, JobResult
 from rcexplainer.paper.qualitative_examples import explain_one
 from rcexplainer.paper.tradeoff import validation_scores
 from rcexplainer.paper.training_diagram import training_run
+from rcexplainer.paper.tuning import tuning_scores
 
 # Each takes what it needs of a job's inputs; the others are there because the result depends on them.
 
@@ -108,6 +109,22 @@ def _tradeoff(
     return validation_scores(dataset, model, seed, method, settings=settings, graphs=graphs, keep=networks)
 
 
+def _tuning(
+    networks: Path,
+    dataset: str,
+    model: str,
+    seed: int,
+    method: str,
+    grid: list[dict[str, Any]],
+    graphs: int,
+    most: int,
+    settings: dict[str, Any],
+    **_: Any,
+) -> JobResult:
+    how = {"graphs": graphs, "most": most}
+    return tuning_scores(dataset, model, seed, method, grid=grid, settings=settings, keep=networks, **how)
+
+
 WORK: dict[str, Callable[..., JobResult]] = {
     "network": _network,
     "measure": _measure,
@@ -116,6 +133,7 @@ WORK: dict[str, Callable[..., JobResult]] = {
     "explain": _explain,
     "training": _training,
     "tradeoff": _tradeoff,
+    "tuning": _tuning,
 }
 
 
