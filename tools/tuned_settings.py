@@ -44,9 +44,7 @@ def main(folder: str = "results") -> int:
     records = Store(Path(folder)).records(planned.jobs)
     missing = [job.label for job in planned.jobs if job not in records]
     if missing:
-        print(
-            f"{folder} has no result of {len(missing)} of the {len(planned.jobs)} jobs of the entry tuning: {missing[0]}"
-        )
+        print(f"{folder} has no result of {len(missing)} of the {len(planned.jobs)} jobs of tuning: {missing[0]}, …")
         return 1
     winners = tuned_winners(planned.settings, planned.tagged({job: one.result for job, one in records.items()}))
     path = Path(tuned.__file__).with_name(tuned.TUNED_FILE)

@@ -168,7 +168,7 @@ def _greedy(inputs: MethodInputs) -> dict[str, Any]:
 
 
 def _subgraphx(inputs: MethodInputs) -> dict[str, Any]:
-    """As published for graphs. A node of BA-Shapes would then take an hour: within a large graph it searches less."""
+    """As published for graphs. Within one large graph it searches less: a node of BA-Shapes would take many minutes."""
     published = {"rollouts": 20, "samples": 100}
     return _seeded(inputs) | (published if inputs.task == "graph" else {"rollouts": 2, "samples": 5})
 
