@@ -189,7 +189,7 @@ METHODS: dict[str, MethodEntry] = {
     "gnnexplainer": _other("gnnexplainer", baselines.GNNExplainer, _seeded),
     "pgexplainer": _other("pgexplainer", baselines.PGExplainer, _seedless),
     "pgmexplainer": _other("pgmexplainer", baselines.PGMExplainer, _seeded),
-    "subgraphx": _other("subgraphx", baselines.SubgraphX, _subgraphx, Caps(most=10, noisy=3, overlaps=0, labelled=0)),
+    "subgraphx": _other("subgraphx", baselines.SubgraphX, _subgraphx, Caps(most=10, noisy=2, overlaps=0, labelled=0)),
     "cfgnnexplainer": _other("cfgnnexplainer", baselines.CFGNNExplainer, _seedless, SEARCHING),
     "cf2": _other("cf2", baselines.CF2, _seedless, SEARCHING),
     "gradient": _other("gradient", baselines.Gradient, _seedless),
