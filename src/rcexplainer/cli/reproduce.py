@@ -11,7 +11,7 @@ from rcexplainer.cli.threads import use_threads
 from rcexplainer.saving.documents import writable_folder
 
 ENTRY_HELP = (
-    "datasets, fidelity, robustness, time, nodes, links, boundaries, lambda, case-study, ablation, tradeoff, "
+    "datasets, fidelity, robustness, time, nodes, links, boundaries, lambda, case-study, ablation, tradeoff, tuning, "
     "qualitative, training, or all."
 )
 EXAMPLES = (

@@ -18,6 +18,7 @@ from rcexplainer.paper.job import Job, JobResult
 from rcexplainer.paper.qualitative_examples import explain_one
 from rcexplainer.paper.tradeoff import validation_scores
 from rcexplainer.paper.training_diagram import training_run
+from rcexplainer.paper.tuning import tuning_scores
 from rcexplainer.saving.fingerprint import weights_digest
 
 # Each takes what it needs of a job's inputs; the others are there because the result depends on them. Each says which
@@ -148,6 +149,22 @@ def _authors(
     return authors_curves(case, method, most) | _weights(case)
 
 
+def _tuning(
+    networks: Path,
+    dataset: str,
+    model: str,
+    seed: int,
+    method: str,
+    grid: list[dict[str, Any]],
+    graphs: int,
+    most: int,
+    settings: dict[str, Any],
+    **_: Any,
+) -> JobResult:
+    how = {"graphs": graphs, "most": most}
+    return tuning_scores(dataset, model, seed, method, grid=grid, settings=settings, keep=networks, **how)
+
+
 WORK: dict[str, Callable[..., JobResult]] = {
     "network": _network,
     "measure": _measure,
@@ -157,6 +174,7 @@ WORK: dict[str, Callable[..., JobResult]] = {
     "training": _training,
     "tradeoff": _tradeoff,
     "authors": _authors,
+    "tuning": _tuning,
 }
 
 
