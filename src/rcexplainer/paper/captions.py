@@ -123,6 +123,8 @@ def setting_text(
 def setting_notes(settings: EntrySettings, panels: Mapping[Panel, MethodResults]) -> list[str]:
     """The same for a table of several datasets or networks: a note for those that are alike.
 
+    The network's training is left to the tables of the entry's own page.
+
     Args:
         settings: The entry's, with the texts of `described`.
         panels: Dataset and network → results.
@@ -133,7 +135,7 @@ def setting_notes(settings: EntrySettings, panels: Mapping[Panel, MethodResults]
     alike: dict[str, list[str]] = {}
     for panel, methods in panels.items():
         if panel in settings.get("networks", {}):
-            parts = (_network(settings, panel), _instances(settings, panel[0]), _seeds(methods))
+            parts = (f"network {panel[1]}", _instances(settings, panel[0]), _seeds(methods))
             alike.setdefault(", ".join(filter(None, parts)), []).append(panel[0])
     return [f"{', '.join(dict.fromkeys(names))}: {text}" for text, names in alike.items()]
 
