@@ -47,7 +47,7 @@ def test_what_cannot_explain_the_model_is_left_out_by_name(monkeypatch, tmp_path
     assert [row["method"] for row in table] == METHODS_COMPARED
     sparsities = (".95", ".90", ".80", ".70")
     rest = ("AUC", "accuracy", "flipped", "size", "searched", "robust", "robust, strict", "one ms", "batch ms", "fit s")
-    assert tuple(table[0]) == ("method", "instances", *sparsities, *rest)
+    assert tuple(table[0]) == ("method", "instances", *sparsities, *rest, "regions", "edgeless")
     assert "ba-2motifs" in caption
     document = found.to_json()
     assert document["means"][-1]["instances"] == found.results[-1].held_out.instances > 0

@@ -40,6 +40,24 @@ def test_counterfactuals_are_verified_and_edge_sets_measured(graphs) -> None:
             assert 0 <= one.edges.flips <= 1
 
 
+def test_predictions_without_edges_are_the_same_for_every_method(graphs) -> None:
+    shares: dict[tuple[str, str], set[float]] = {}
+    for _, one in groups_of(graphs):
+        assert 0 <= one.edgeless <= 1
+        shares.setdefault((one.group, one.label), set()).add(one.edgeless)
+    assert all(len(values) == 1 for values in shares.values())
+    # Without edges all graphs of the set are alike: all of them have one class.
+    assert sorted(values.pop() for (group, _), values in shares.items() if group == "predicted") == [0, 1]
+
+
+def test_agreement_within_regions_is_measured_where_there_are_regions(graphs) -> None:
+    for method, one in groups_of(graphs):
+        measured = method == "rcexplainer" and one.group == "predicted"
+        assert (one.region_agreement is not None) == measured
+        if measured:
+            assert one.region_agreement.note == "one region per class"
+
+
 def test_robustness_is_measured_on_predicted_graphs(graphs) -> None:
     for _, one in groups_of(graphs):
         assert math.isnan(one.robustness) == (one.group == "labelled")

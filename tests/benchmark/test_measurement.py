@@ -5,7 +5,7 @@ import math
 import pytest
 
 from rcexplainer.baselines import Method
-from rcexplainer.benchmark import measurement
+from rcexplainer.benchmark import measurement, noise_measures
 from rcexplainer.benchmark.cost import clock
 from rcexplainer.benchmark.measurement import measure, measure_fitted
 from rcexplainer.benchmark.methods import METHODS, Caps, MethodEntry
@@ -84,7 +84,7 @@ def test_graphs_are_explained_once_without_noise(case, at_random, monkeypatch) -
         given.append(explanations)
         return robustness(fitted, graphs, *args, explanations=explanations, **how)
 
-    monkeypatch.setattr(measurement, "robustness", kept)
+    monkeypatch.setattr(noise_measures, "robustness", kept)
     measure_fitted(case, "random", at_random, caps=Caps(most=4, overlaps=2))
     assert [len(one) for one in given] == [2, 2, 4, 4]
     assert len({id(one) for ones in given for one in ones}) == 4
@@ -94,11 +94,13 @@ def test_a_graph_without_an_explanation_keeps_its_position_under_noise(case, at_
     places = case.first(3)
     found = case.explained(at_random, places, "prefix")
     less = {place: one for place, one in found.items() if place != places[0]}
-    every, some = (measurement._under_noise(case, at_random, one, places, (0.3,), 8, "strict") for one in (found, less))
+    every, some = (
+        noise_measures.under_noise(case, at_random, one, places, (0.3,), 8, "strict") for one in (found, less)
+    )
     assert (some.graphs, some.unexplained) == (2, 1)
     assert some.each[0][0] == (None,)
     assert some.each[0][1:] == every.each[0][1:]
-    assert measurement._under_noise(case, at_random, {}, places, (0.3,), 8, "strict") is None
+    assert noise_measures.under_noise(case, at_random, {}, places, (0.3,), 8, "strict") is None
 
 
 def test_what_is_capped_at_nothing_is_not_measured(case, at_random) -> None:
@@ -109,10 +111,10 @@ def test_what_is_capped_at_nothing_is_not_measured(case, at_random) -> None:
     fitted, places = METHODS["greedy"].fit(case, False), case.first(4)
     found = case.explained(fitted, places, "prefix")
     for protocol in ("paper", "strict"):
-        overlap, copies = measurement._overlap(case, fitted, found, places, protocol)
+        overlap, copies = noise_measures.overlap(case, fitted, found, places, protocol)
         assert 0 <= copies <= 4
         assert copies == 0 or 0 <= overlap <= 1
-        overlap, copies = measurement._overlap(case, fitted, found, [], protocol)
+        overlap, copies = noise_measures.overlap(case, fitted, found, [], protocol)
         assert math.isnan(overlap)
         assert copies == 0
 

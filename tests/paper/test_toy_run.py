@@ -61,8 +61,8 @@ def test_the_tradeoff_measures_every_setting_on_validation_graphs(toy_run: Repro
     points = tradeoff_points(planned.tagged(toy_run.found.results))
     assert [one.name for one in points] == ["default", "no noise"]
     for one in points:
-        assert set(one.ratio) == set(one.robustness) == {"cycle", "house"}
-        assert all(0 <= value <= 1 for value in one.robustness.values())
+        assert set(one.ratio) == set(one.robustness) == set(one.strict) == {"cycle", "house"}
+        assert all(0 <= value <= 1 for value in (*one.robustness.values(), *one.strict.values()))
         assert one.epochs == 2
     (table,) = tables(planned, toy_run.found.results)
     assert sum(row["rule"] != "" for row in table.to_rows()) == 1

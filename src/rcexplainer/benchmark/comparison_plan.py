@@ -16,6 +16,7 @@ from rcexplainer.benchmark.methods import METHODS
 from rcexplainer.benchmark.plan import Evaluation, Plan
 from rcexplainer.benchmark.results import Rows, Tables, column, mean, seeds_text, short, std
 from rcexplainer.method.fitted_explainer import FittedExplainer
+from rcexplainer.metrics import RegionAgreement
 from rcexplainer.metrics.fidelity import SPARSITIES
 
 AVERAGED = (
@@ -64,6 +65,8 @@ def _rows(evaluation: Evaluation) -> Rows:
 def _row(name: str, ones: list[Measured], times: list[Timed]) -> dict[str, Any]:
     numbers = {field: [float(getattr(one, field)) for one in ones] for field in AVERAGED}
     numbers |= {field: [float(getattr(one, field)) for one in times] for field in ("seconds", "batched", "fit")}
+    numbers["edgeless"] = [one.edgeless for one in ones]
+    numbers["region_difference"] = [(one.region_agreement or RegionAgreement()).difference for one in ones]
     for place, share in enumerate(SPARSITIES):
         numbers[column(share)] = [one.fidelity[place] if one.fidelity else NAN for one in ones]
         numbers[f"flips {column(share)}"] = [one.flips[place] if one.flips else NAN for one in ones]
@@ -104,6 +107,8 @@ def _tables(evaluation: Evaluation) -> Tables:
             "one ms": milliseconds(row["seconds"]),
             "batch ms": milliseconds(row["batched"]),
             "fit s": "–" if row["fit"] != row["fit"] else f"{row['fit']:.1f}",
+            "regions": short(row["region_difference"]),
+            "edgeless": short(row["edgeless"]),
         }
         for row in rows
         if not row["skipped"]
@@ -115,6 +120,10 @@ def _tables(evaluation: Evaluation) -> Tables:
         "share with a verified counterfactual among the prefixes of the ranking, size ↓: its median edges; searched: "
         f"flipped where RCExplainer searches on; {ROBUST_CAPTION}, ↑; milliseconds ↓ for one instance alone and in a "
         "batch, one thread"
+    )
+    caption += (
+        "; regions: how much more alike the kinds of the top 8 edges are within a decision region than across regions "
+        "of the class (– with one region per class); edgeless: share that keeps its prediction without any edge"
     )
     left_out = "".join(f"\n{row['method']} is left out: {row['skipped']}" for row in rows if row["skipped"])
     return [(table, caption + left_out)]

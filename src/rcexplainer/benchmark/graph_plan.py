@@ -30,14 +30,16 @@ from rcexplainer.benchmark.measures import (
     EdgeSet,
     VerifiedCounterfactuals,
     edge_set,
+    keeps_without_edges,
     verified_counterfactuals,
 )
 from rcexplainer.benchmark.networks import on_device, sample
 from rcexplainer.benchmark.plan import Plan
 from rcexplainer.benchmark.reliance import reliance
 from rcexplainer.benchmark.results import HEADLINE_SPARSITIES, OURS
+from rcexplainer.explainer import FittedRCExplainer
 from rcexplainer.explanation import Explanation
-from rcexplainer.metrics import Fidelity, fidelity, motif_auc, robustness
+from rcexplainer.metrics import Fidelity, RegionAgreement, fidelity, motif_auc, region_agreement, robustness
 from rcexplainer.metrics.perturbation import NoiseProtocol
 
 TIMED_GRAPHS = 20  # on which the times of a method are taken
@@ -54,6 +56,8 @@ def graph_plan(robust: bool = True) -> Plan:
         "auc": _auc,
         "counterfactuals": _counterfactuals,
         "edges": _edges,
+        "edgeless": lambda shown: keeps_without_edges(shown.case.split, shown.ones),
+        "region_agreement": _region_agreement,
     }
     if robust:
         measures |= {
@@ -104,6 +108,13 @@ def _robustness(protocol: NoiseProtocol, shown: GroupExplanations) -> float:
     graphs = on_device([one.graph for one in some], shown.case.device)
     found = robustness(shown.fitted, graphs, [ROBUST_NOISE], ROBUST_K, protocol=protocol, seed=seed, explanations=some)
     return found.auc[0][0]
+
+
+def _region_agreement(shown: GroupExplanations) -> RegionAgreement | None:
+    """Of the graphs predicted as the class."""
+    if shown.group != "predicted" or not isinstance(shown.fitted, FittedRCExplainer):
+        return None
+    return region_agreement(shown.fitted, shown.ones, seed=shown.case.seed)
 
 
 def _network(case: Case) -> NetworkResult:

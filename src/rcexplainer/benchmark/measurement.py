@@ -12,26 +12,25 @@ order for all methods: a smaller sample is contained in a larger one, and its no
     labelled         test graphs labelled as the class (the paper's text; its code takes those predicted as the class)
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from rcexplainer.benchmark.case import Case
 from rcexplainer.benchmark.layout import EXPLAINED
-from rcexplainer.benchmark.measures import NAN, ROBUST_K, ROBUST_NOISE, motif_flips
+from rcexplainer.benchmark.measures import NAN, ROBUST_K, ROBUST_NOISE, keeps_without_edges, motif_flips
 from rcexplainer.benchmark.methods import METHODS, USUAL, Caps
 from rcexplainer.benchmark.networks import on_device, sample
+from rcexplainer.benchmark.noise_measures import compared_auc, overlap, rounded, under_noise
+from rcexplainer.benchmark.records import LATER
 from rcexplainer.benchmark.results import OURS
 from rcexplainer.errors import MissingExtraError, RCExplainerError
-from rcexplainer.explanation import Explanation, Failure
+from rcexplainer.explainer import FittedRCExplainer
+from rcexplainer.explanation import Explanation
 from rcexplainer.method.fitted_explainer import FittedExplainer
-from rcexplainer.method.results import Search
-from rcexplainer.metrics import Robustness, fidelity, motif_accuracy, motif_auc, robustness, sufficiency
+from rcexplainer.metrics import Robustness, fidelity, motif_accuracy, motif_auc, sufficiency
 from rcexplainer.metrics.fidelity import SPARSITIES
 from rcexplainer.metrics.flips import counterfactuals
-from rcexplainer.metrics.perturbation import NoiseProtocol
-
-DIGITS = 5  # of the numbers kept for each instance
+from rcexplainer.metrics.region_agreement import RegionAgreement, region_agreement
 
 
 @dataclass(frozen=True)
@@ -66,17 +65,19 @@ class Measured:
     places: tuple[int, ...] = ()  # the held-out instances that were explained
     drops: tuple[tuple[float, ...], ...] = ()  # [sparsity][instance]: fidelity is their mean
     robust_places: tuple[int, ...] = ()  # the graphs whose noisy copies were explained
+    edgeless: float = field(default=NAN, metadata=LATER)  # share that keeps its prediction without any edge
+    region_agreement: RegionAgreement | None = field(default=None, metadata=LATER)  # of explainers that have regions
     skipped: str = ""  # why nothing was measured
 
     @property
     def robustness(self) -> float:
         """AUC at 10 % noise, k = 8, the paper's protocol."""
-        return _compared_auc(self.robust)
+        return compared_auc(self.robust)
 
     @property
     def strict_robustness(self) -> float:
         """The same under strict noise."""
-        return _compared_auc(self.strict)
+        return compared_auc(self.strict)
 
 
 def measure(
@@ -137,7 +138,8 @@ def measure_fitted(
     labelled = _labelled(case, fitted, caps.labelled)
     noised = [] if case.within or not noise else case.first(caps.noisy)
     compared = [] if case.within or not noise else case.first(caps.overlaps)
-    overlap, strict_overlap = (_overlap(case, fitted, found, compared, protocol) for protocol in ("paper", "strict"))
+    overlaps = overlap(case, fitted, found, compared, "paper")
+    strict_overlaps = overlap(case, fitted, found, compared, "strict")
     known = case.data.has_ground_truth
     return Measured(
         method=name,
@@ -159,63 +161,18 @@ def measure_fitted(
         search_flipped=NAN if searched is None else searched.flipped,
         search_minimal=NAN if searched is None else searched.minimal,
         search_size=NAN if searched is None else searched.size,
-        robust=_under_noise(case, fitted, found, noised, noise, k, "paper"),
-        strict=_under_noise(case, fitted, found, noised, noise, k, "strict"),
-        jaccard=overlap[0],
-        jaccard_copies=overlap[1],
-        strict_jaccard=strict_overlap[0],
-        strict_jaccard_copies=strict_overlap[1],
+        robust=under_noise(case, fitted, found, noised, noise, k, "paper"),
+        strict=under_noise(case, fitted, found, noised, noise, k, "strict"),
+        jaccard=overlaps[0],
+        jaccard_copies=overlaps[1],
+        strict_jaccard=strict_overlaps[0],
+        strict_jaccard_copies=strict_overlaps[1],
+        edgeless=keeps_without_edges(case.split, shown),
+        region_agreement=_region_agreement(case, fitted, shown),
         places=tuple(found),
-        drops=_rounded(without.each),
+        drops=rounded(without.each),
         robust_places=tuple(noised),
     )
-
-
-def _under_noise(
-    case: Case,
-    fitted: FittedExplainer,
-    found: Mapping[int, Explanation],
-    places: list[int],
-    noise: Sequence[float],
-    k: int | Sequence[int],
-    protocol: NoiseProtocol,
-    search: Search = "none",
-) -> Robustness | None:
-    """Robustness of the graphs at these places, beside their explanations; None if none of them has one.
-
-    A graph without an explanation keeps its position, on which its noise depends.
-    """
-    if not any(place in found for place in places):
-        return None
-    lost = RCExplainerError("it could not be explained without noise")
-    clean = [found.get(place) or Failure(position, lost) for position, place in enumerate(places)]
-    made = robustness(
-        fitted,
-        case.graphs(places),
-        noise,
-        k,
-        protocol=protocol,
-        seed=case.seed,
-        search=search,
-        explanations=clean,
-    )
-    return replace(made, each=_rounded(made.each))
-
-
-def _overlap(
-    case: Case,
-    fitted: FittedExplainer,
-    found: Mapping[int, Explanation],
-    places: list[int],
-    protocol: NoiseProtocol,
-) -> tuple[float, int]:
-    """Jaccard overlap of counterfactuals at 10 % noise, and the number of copies it is the mean of."""
-    made = _under_noise(case, fitted, found, places, (ROBUST_NOISE,), ROBUST_K, protocol, "prefix")
-    if made is None:
-        return NAN, 0
-    assert made.jaccard is not None  # there is a search
-    assert made.flipped is not None
-    return made.jaccard[0], made.flipped[0]
 
 
 def _labelled(case: Case, fitted: FittedExplainer, most: int | None) -> list[Explanation]:
@@ -232,18 +189,9 @@ def _labelled(case: Case, fitted: FittedExplainer, most: int | None) -> list[Exp
     return [one for one in found if isinstance(one, Explanation)]
 
 
-def _compared_auc(found: Robustness | None) -> float:
-    """The AUC by which methods are compared; nan where it was not measured."""
-    if found is None or ROBUST_NOISE not in found.noise or ROBUST_K not in found.k:
-        return NAN
-    return found.auc[found.noise.index(ROBUST_NOISE)][found.k.index(ROBUST_K)]
-
-
-def _rounded(values: Any) -> Any:
-    """Nested numbers with few digits, as there are many of them."""
-    if isinstance(values, tuple):
-        return tuple(_rounded(value) for value in values)
-    return None if values is None else round(values, DIGITS)
+def _region_agreement(case: Case, fitted: FittedExplainer, shown: list[Explanation]) -> RegionAgreement | None:
+    """Of RCExplainer and its variants: the others have no regions."""
+    return region_agreement(fitted, shown, seed=case.seed) if isinstance(fitted, FittedRCExplainer) else None
 
 
 def uses_motif(case: Case) -> float:

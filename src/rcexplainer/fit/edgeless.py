@@ -7,17 +7,21 @@ graph without the masked edges has none left and is out of it. Near 1, an instan
 when more edges are deleted. The edges are really deleted; self-loops and fixed edges stay.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from rcexplainer.config import RCConfig
 from rcexplainer.fit.data import InstanceSet
 from rcexplainer.gnn.instances import Instances
 
+log = logging.getLogger(__name__)
+
 MOST_INSTANCES = 1024  # of a class; more would hardly change its share
-FEW, MOST = 0.1, 0.9  # up to this share a class counts as left, from this share on as kept
+LEFT, KEPT = 0.1, 0.9  # up to this share of its instances a class counts as left, from this share on as kept
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class EdgelessShares:
     @property
     def left(self) -> tuple[int, ...]:
         """The classes that hardly any instance stays in: all-ones masks are nearly optimal for losses of masks."""
-        return tuple(one.label for one in self.classes if one.share <= FEW)
+        return tuple(one.label for one in self.classes if one.share <= LEFT)
 
     def warnings(self, class_names: Sequence[str] = ()) -> tuple[str, ...]:
         """Say what follows for each class that nearly all instances leave, or stay in.
@@ -60,7 +64,7 @@ class EdgelessShares:
         return tuple(
             f"{_name(one, class_names)}: {_consequence(one)}"
             for one in self.classes
-            if one.share <= FEW or one.share >= MOST
+            if one.share <= LEFT or one.share >= KEPT
         )
 
     def __str__(self) -> str:
@@ -90,6 +94,20 @@ def edgeless_shares(data: InstanceSet, *, most: int = MOST_INSTANCES, seed: int 
     return EdgelessShares(tuple(found))
 
 
+def say_what_follows(shares: EdgelessShares, config: RCConfig, class_names: Sequence[str] = ()) -> None:
+    """Log the shares; what follows is a warning where masks are trained towards no size, which can end as all ones.
+
+    Args:
+        shares: The measurement.
+        config: The settings of the training.
+        class_names: Names of the classes.
+    """
+    log.info("%s", shares)
+    masks = bool(config.weight_regions) and config.gate != "budget" and not config.target_size
+    for line in shares.warnings(class_names):
+        log.log(logging.WARNING if masks else logging.INFO, "%s", line)
+
+
 def stays(instances: Instances, label: Tensor, ids: Tensor) -> Tensor:
     """Test whether instances are still predicted as a class when all their deletable edges are deleted.
 
@@ -114,7 +132,7 @@ def _name(one: ClassShare, class_names: Sequence[str]) -> str:
 def _consequence(one: ClassShare) -> str:
     """What follows from a share near 0 or 1."""
     kept = f"{one.share:.0%} of {one.tried} instances keep their prediction without any edge"
-    if one.share <= FEW:
+    if one.share <= LEFT:
         return (
             f"{kept}, so masks that select every edge are nearly optimal for losses of masks; only a size penalty that "
             "is felt, budget gates or a ranking loss prevent them"

@@ -13,8 +13,8 @@ Two protocols (`perturbation`), at a noise level p:
 
 A copy that changes the prediction is drawn again, up to REDRAWS times, and then left out: what is measured is stability
 under noise that the prediction survives. Methods that draw random numbers do so from their own seed and the graph
-alone, so at p = 0 every method repeats itself and has an AUC of 1; what they would differ by from seed to seed is not
-measured here.
+alone, so at p = 0 every method repeats itself and has an AUC of 1 (less where scores tie at the k-th place); how much a
+method differs from seed to seed is not measured here.
 """
 
 from collections.abc import Iterable, Sequence

@@ -101,7 +101,7 @@ def ablation_figure(settings: EntrySettings, found: TaggedResults) -> list[Paper
     pens = (Pen("#0072B2", "o"), Pen("#D55E00", "s", hollow=True), *PENS[2:])[: len(models)]
     measures = [(f"Σ fidelity, {column(SUMMED_SPARSITIES[0])} to {column(SUMMED_SPARSITIES[-1])} ↑", _sum)]
     measures += [
-        (f"AUC at {100 * level:.0f} % of the paper's noise ↑", _first_auc) for level in settings.get("noise", ())[:1]
+        (f"AUC at {100 * level:.0f} % noise, the paper's ↑", _first_auc) for level in settings.get("noise", ())[:1]
     ]
     figure, axes = panels(len(datasets), len(measures), 3.6, 0.8 + 0.22 * len(variants), sharey=True)
     for row, dataset in enumerate(datasets):

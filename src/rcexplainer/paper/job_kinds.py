@@ -31,7 +31,7 @@ KIND_VERSIONS = {
     "case": 2,
     "explain": 1,
     "training": 1,
-    "tradeoff": 1,
+    "tradeoff": 2,
     "authors": 1,
 }
 

@@ -127,6 +127,7 @@ def _entry_page(found: ResultsFolder, planned: EntryPlan, captions: Captions, no
         f"# {planned.title}",
         f"`rcexplainer reproduce {planned.name} --profile {found.profile} --out DIR` ({planned.settings['where']}); "
         f"{found.progress(planned)} [All results]({FRONT_PAGE})",
+        *planned.settings.get("differs", "").splitlines(),
         *found.origin_notes(planned),
         *_verdicts([one for one in found.verdicts if one.entry == planned.name]),
         *notes,

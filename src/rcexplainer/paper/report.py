@@ -175,6 +175,7 @@ def _section(
     yield tag("h2", text(planned.title))
     yield tag("p", text(f"{_where(planned.settings['where'])}. {found.progress(planned)}"))
     yield tag("pre", tag("code", text(f"rcexplainer reproduce {planned.name} --profile {found.profile} --out DIR")))
+    yield from (tag("p", text(one)) for one in planned.settings.get("differs", "").splitlines())
     yield from (tag("p", text(one)) for one in found.origin_notes(planned))
     yield from (tag("p", markup.prose(one)) for one in notes)
     judged = [one for one in found.verdicts if one.entry == planned.name]
@@ -188,7 +189,10 @@ def _section(
 
 
 def _where(place: str) -> str:
-    return "Not in the paper, but ours" if place == "ours" else f"In the paper: {place}"
+    ours, _, rest = place.partition(";")
+    if ours != "ours":
+        return f"In the paper: {place}"
+    return f"Not in the paper, but ours{';' if rest else ''}{rest}"
 
 
 def _pictures(folder: Path, captions: Mapping[str, str], prefix: str) -> Iterator[str]:

@@ -29,8 +29,9 @@ from rcexplainer.paper.table import Column, Table, TableCell
 
 HEADLINE_K = 8  # the k of the paper's figure
 AT_ZERO = (
-    "at 0 % noise a deterministic method has 1.00 by construction; a method with randomness of its own (gnnexplainer, "
-    "pgmexplainer, subgraphx, random) has it too only because it is run with a fixed seed"
+    "at 0 % noise a deterministic method has 1.00 by construction (or less, where scores tie at the k-th place); a "
+    "method with randomness of its own (gnnexplainer, pgmexplainer, subgraphx, random) has it too only because it is "
+    "run with a fixed seed; nothing is won there"
 )
 STAYED_CAPTION = (
     "share of the graphs whose noisy copy has the same prediction, at the first draw, and in brackets after up to "
@@ -85,7 +86,7 @@ def robustness_tables(settings: EntrySettings, found: TaggedResults) -> list[Tab
     made: list[Table] = []
 
     def at_levels(noise: NoiseFields, text: str, name: str, place: int) -> list[Table]:
-        fills = [metric(f"{level} %", noise.field, name, at, place) for level, at in levels.items()]
+        fills = [_at_level(f"{level} %", noise.field, name, at, place) for level, at in levels.items()]
         graphs = counted("graphs", noise.field, "graphs")
         notes = partial(noise_notes, noise, "0" in levels)
         return panel_tables(settings, found, noise.caption(text), [graphs, *fills], notes)
@@ -106,6 +107,12 @@ def robustness_tables(settings: EntrySettings, found: TaggedResults) -> list[Tab
         fills = [counted("copies", noise.copies), metric("overlap", noise.overlap)]
         made += panel_tables(settings, found, noise.caption(OVERLAP_CAPTION), fills, no_notes)
     return made
+
+
+def _at_level(title: str, *path: str | int) -> Fill:
+    """The column of a level of noise; without noise nothing is won."""
+    column, fill = metric(title, *path)
+    return (Column(title) if title == "0 %" else column), fill
 
 
 def noise_notes(noise: NoiseFields, zero: bool, methods: MethodResults) -> list[str]:
