@@ -1,19 +1,17 @@
 """A results folder as its profile reads it: what its pages, figures and tables are made of."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from rcexplainer import __version__
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.paper.entries import PAPER_ENTRIES, headline, plan, tables
 from rcexplainer.paper.failures import Failed, Skipped, read_failures, with_skipped
 from rcexplainer.paper.job import Job, JobResult
 from rcexplainer.paper.origin import mixture, unproven
 from rcexplainer.paper.plan import EntryPlan
-from rcexplainer.paper.record import Record, short_version
+from rcexplainer.paper.record import Record, as_of
 from rcexplainer.paper.store import PROFILE_FILE, Store
 from rcexplainer.paper.table import Table
 from rcexplainer.paper.verdicts import Verdict, verdicts
@@ -70,26 +68,21 @@ class ResultsFolder:
         earlier = [job for job in planned.rows if job in self.records and not self._answered(job)]
         if not earlier:
             return f"{text}."
-        versions = ", ".join(sorted({self.records[job].shown_for(job, self._weights(job))["as_of"] for job in earlier}))
+        versions = as_of(self.records[job].shown_for(job, self._weights(job)) for job in earlier)
         retired = sum(job.retired for job in earlier)
         rest = f" ({retired} of them cannot be run again: their settings are gone)" if retired else ""
         count = "1 result is" if len(earlier) == 1 else f"{len(earlier)} results are"
         return f"{text}; {count} shown as of version {versions}{rest}."
 
-    @cached_property
-    def folder_notes(self) -> tuple[str, ...]:
-        """The same of all results that are shown, with the versions that made them."""
-        records = list({one.digest: one for one in self.records.values()}.values())
-        versions = Counter(one.version for one in records)
-        others = [
-            f"{count} of version {name}" for name, count in versions.items() if name != short_version(__version__)
-        ]
-        earlier = f"Of {len(records)} results, {', '.join(others)}." if others else ""
-        return tuple(filter(None, (earlier, unproven(records), mixture(records))))
-
     def origin_notes(self, planned: EntryPlan) -> tuple[str, ...]:
         """What a reader must know about where the results of an entry come from: mixed origins, missing proofs."""
         records = self.shown(planned)
+        return tuple(filter(None, (unproven(records), mixture(records))))
+
+    @cached_property
+    def folder_notes(self) -> tuple[str, ...]:
+        """The same about all results that are shown."""
+        records = list({one.digest: one for one in self.records.values()}.values())
         return tuple(filter(None, (unproven(records), mixture(records))))
 
     def tables(self, planned: EntryPlan) -> list[Table]:
