@@ -38,7 +38,7 @@ KIND_VERSIONS = {
 }
 
 
-# Fields of `TrainConfig` that version 0.1 did not have: they are inputs where they are not these, their defaults, so
+# Fields of `TrainConfig` that version 0.1 did not have, with their defaults. They are inputs only where they differ, so
 # that its networks are found.
 SINCE = {"decay": "cosine", "clip": None, "xavier": False}
 
