@@ -94,9 +94,8 @@ def test_a_graph_without_an_explanation_keeps_its_position_under_noise(case, at_
     places = case.first(3)
     found = case.explained(at_random, places, "prefix")
     less = {place: one for place, one in found.items() if place != places[0]}
-    every, some = (
-        noise_measures.under_noise(case, at_random, one, places, (0.3,), 8, "strict") for one in (found, less)
-    )
+    how = {"noise": (0.3,), "k": 8, "protocol": "strict"}
+    every, some = (noise_measures.under_noise(case, at_random, one, places, **how) for one in (found, less))
     assert (some.graphs, some.unexplained) == (2, 1)
     assert some.each[0][0] == (None,)
     assert some.each[0][1:] == every.each[0][1:]
