@@ -10,12 +10,13 @@ def test_columns_and_width(found) -> None:
     shown = ("class", "graphs", "greedy flips", "motif flips", "motif alone", "idle edges", "other edges", "two flip")
     assert tuple(first[0][0]) == (*shown, "edgeless")
     sparsities = (".95", ".90", ".85", ".80", ".75")
-    rest = ("ratio", "above", "AUC", "robust", "flipped", "size")
+    rest = ("ratio", "above", "AUC", "robust", "robust, strict", "flipped", "size")
     assert tuple(headline[0][0]) == ("class", "method", *sparsities, *rest)
     ours = ("class", "graphs", ".90", ".80", "ratio", "flipped", "size", "edges", "minimal", "regions", "p")
     assert tuple(own[0][0]) == ours
     assert "nothing to compare, there is one region per class" in own[1]  # two classes and a linear head
     assert tuple(costs[0][0]) == ("method", "fit s", "one graph ms", "batch ms", "failed")
+    assert "the paper's (about half of it really changes edges" in headline[1]
     for rows, caption in (first, headline, own, costs):
         assert caption
         widths = [max(len(str(row[name])) for row in [*rows, {name: name}]) for name in rows[0]]

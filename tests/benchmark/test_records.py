@@ -2,7 +2,7 @@
 
 import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import pytest
 
@@ -56,9 +56,10 @@ def test_what_is_measured_comes_back() -> None:
         1,
         (((None,),),),
     )
-    one = Measured("greedy", 0, fidelity=(0.25,), robust=robust, places=(1, 2), drops=((0.1, 0.2),))
+    strict = replace(robust, protocol="strict")
+    one = Measured("greedy", 0, fidelity=(0.25,), robust=robust, strict=strict, places=(1, 2), drops=((0.1, 0.2),))
     assert to_text(asdict(back(one))) == to_text(asdict(one))
-    assert back(one).robust == robust
+    assert (back(one).robust, back(one).strict) == (robust, strict)
 
 
 def test_a_record_of_an_earlier_version_is_read() -> None:

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from rcexplainer.core.drawn_masks import PairLogits
 from rcexplainer.core.gates import sigmoid
 from rcexplainer.core.losses import confident, doubtful
 from rcexplainer.core.objectives import (
@@ -17,6 +18,7 @@ from rcexplainer.core.objectives import (
     keep_top,
     leave_region,
     lose_confidence,
+    lose_probability,
     seek_outcomes,
     sum_of,
 )
@@ -45,6 +47,10 @@ def gone(removed: Tensor) -> Tensor:
     return torch.zeros(len(removed), 2).index_add(1, OWNER, 0.1 * removed) + 0.5 * removed[:, PTR[:-1]]
 
 
+def _no_pairs() -> PairLogits:
+    raise AssertionError("size and entropy are over edges here")
+
+
 def step(progress: float = 1.0) -> Step:
     logits = torch.tensor([0.3, -0.2, 1.0, 0.0, -1.0], requires_grad=True)
     order = torch.tensor([[1, 0], [2, -1]])
@@ -58,6 +64,7 @@ def step(progress: float = 1.0) -> Step:
         log_p=sure,
         outcome=gone,
         copied=lambda: COPIED,
+        pairs=_no_pairs,
         order=order,
         effect=effect,
         progress=progress,
@@ -140,3 +147,19 @@ def test_the_ablation_is_the_confidence_of_both_graphs() -> None:
     mask = now.logits.detach().sigmoid()
     assert terms["same"].item() == pytest.approx(2 * confident(sure(mask[None])).mean().item())
     assert terms["opposite"].item() == pytest.approx(2 * 3 * doubtful(sure(1 - mask[None])).mean().item())
+
+
+def test_probabilities_are_weighed_as_boundaries_are() -> None:
+    now = step()
+    terms = lose_probability(Masks(sigmoid, weight=15.0), weight_same=0.2)(now)
+    mask = now.logits.detach().sigmoid()[None]
+    assert terms["same"].item() == pytest.approx(3 * (1 - sure(mask).exp()).mean().item())
+    assert terms["opposite"].item() == pytest.approx(12 * sure(1 - mask).exp().mean().item())
+
+
+def test_only_what_is_above_the_target_size_counts() -> None:
+    now = step()
+    sizes = torch.zeros(2).index_add(0, OWNER, now.logits.detach().sigmoid())
+    terms = leave_region(Masks(sigmoid, sparse=0.5, target_size=(1.2,)), 0.3)(now)
+    assert sizes[0] < 1.2 < sizes[1]
+    assert terms["sparse"].item() == pytest.approx(0.5 * (sizes[1].item() - 1.2) / 2)

@@ -53,6 +53,16 @@ def test_other_settings_are_another_job() -> None:
     assert first == measure_job("ba-2motifs", "paper", 0, "random", settings={}).digest
 
 
+def test_a_baseline_with_settings_of_its_own_is_another_job() -> None:
+    plain, same, other = (
+        measure_job("ba-2motifs", "paper", 0, "pgexplainer", own=own) for own in (None, {}, {"lr": 0.5})
+    )
+    assert plain.digest == same.digest != other.digest
+    assert plain.requests == same.requests != other.requests
+    assert "own" not in plain.inputs
+    assert other.inputs["fields"]["settings"]["lr"] == 0.5
+
+
 def dependents() -> dict[str, str]:
     """Digests of jobs of every kind that needs a network."""
     where = ("three-motifs", "paper", 0)

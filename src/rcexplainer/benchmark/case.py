@@ -19,6 +19,7 @@ from torch_geometric.data import Data
 from rcexplainer.benchmark.layout import LAYOUTS, PARTITIONS, Explains, Layout
 from rcexplainer.benchmark.measures import predictions
 from rcexplainer.benchmark.networks import on_device, trained_gnn
+from rcexplainer.benchmark.tuned import tuned_settings
 from rcexplainer.datasets import GraphDataset, task_of
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn import GNN, SplitModel, split_model
@@ -43,6 +44,7 @@ class Case:
     explains: Explains = "one class"  # graph sets only
     greedy_depth: float = GREEDY_DEPTH
     device: str | None = None
+    baseline_settings: Mapping[str, Any] = field(default_factory=dict)  # of a baseline, on top of its tuned settings
 
     @classmethod
     def of(
@@ -56,6 +58,8 @@ class Case:
         explains: Explains = "one class",
         greedy_depth: float = GREEDY_DEPTH,
         device: str | None = None,
+        baseline_settings: Mapping[str, Any] | None = None,
+        recipe: str = "ours",
         root: Path | None = None,
         keep: Path | None = None,
         progress: bool = True,
@@ -71,13 +75,15 @@ class Case:
             explains: Which graphs of a graph set are explained, see `layout`.
             greedy_depth: The share of the units that greedy deletion orders.
             device: Where the network is trained and, in graph sets, methods are run; None: the CPU.
+            baseline_settings: Of a baseline, on top of its tuned settings; RCExplainer ignores them.
+            recipe: How the network is trained, a key of `RECIPES`.
             root: Where downloaded datasets are.
             keep: A folder of trained networks.
             progress: Show progress bars.
         """
         task = task_of(dataset)
         data, trained = trained_gnn(
-            dataset, arch, seed, root=root, device=device, progress=progress, task=task, keep=keep
+            dataset, arch, seed, root=root, device=device, progress=progress, task=task, keep=keep, recipe=recipe
         )
         return cls(
             data,
@@ -89,7 +95,12 @@ class Case:
             explains,
             greedy_depth,
             device if task == "graph" else None,
+            dict(baseline_settings or {}),
         )
+
+    def tuned(self, method: str) -> Mapping[str, Any]:
+        """The settings with which a baseline did best on validation instances of this dataset; none: its defaults."""
+        return tuned_settings(self.data.name, method)
 
     @property
     def within(self) -> bool:

@@ -7,6 +7,7 @@ the drop of the probability of whatever class the model predicts for it.
 """
 
 from collections.abc import Mapping
+from functools import partial
 
 from rcexplainer.benchmark.case import GREEDY_DEPTH, Case
 from rcexplainer.benchmark.graph_summary import graph_summary
@@ -38,14 +39,8 @@ from rcexplainer.benchmark.reliance import reliance
 from rcexplainer.benchmark.results import HEADLINE_SPARSITIES, OURS
 from rcexplainer.explainer import FittedRCExplainer
 from rcexplainer.explanation import Explanation
-from rcexplainer.metrics import (
-    Fidelity,
-    RegionAgreement,
-    fidelity,
-    motif_auc,
-    region_agreement,
-    robustness,
-)
+from rcexplainer.metrics import Fidelity, RegionAgreement, fidelity, motif_auc, region_agreement, robustness
+from rcexplainer.metrics.perturbation import NoiseProtocol
 
 TIMED_GRAPHS = 20  # on which the times of a method are taken
 
@@ -54,7 +49,7 @@ def graph_plan(robust: bool = True) -> Plan:
     """The plan for graph sets.
 
     Args:
-        robust: Measure robustness to noise.
+        robust: Measure robustness to noise, the paper's and strict.
     """
     measures: dict[str, Measure] = {
         "fidelity": _fidelity,
@@ -63,8 +58,12 @@ def graph_plan(robust: bool = True) -> Plan:
         "edges": _edges,
         "edgeless": lambda shown: keeps_without_edges(shown.case.split, shown.ones),
         "region_agreement": _region_agreement,
-        **({"robustness": _robustness} if robust else {}),
     }
+    if robust:
+        measures |= {
+            "robustness": partial(_robustness, "paper"),
+            "strict_robustness": partial(_robustness, "strict"),
+        }
     measurement = GroupMeasurement(by_class, measures, usual_search, lambda case, _: case.places, TIMED_GRAPHS)
     return Plan(measurement, _network, graph_summary, graph_tables)
 
@@ -100,14 +99,15 @@ def _edges(shown: GroupExplanations) -> EdgeSet | None:
     return edge_set(shown.case.split, shown.ones) if shown.method == OURS else None
 
 
-def _robustness(shown: GroupExplanations) -> float:
+def _robustness(protocol: NoiseProtocol, shown: GroupExplanations) -> float:
     """AUC at 10 % noise on some of the graphs predicted as the class, the same ones for every method."""
     if shown.group != "predicted":
         return NAN
     seed = shown.case.seed
     some = [shown.ones[place] for place in sample(len(shown.ones), ROBUST_GRAPHS, seed)]
     graphs = on_device([one.graph for one in some], shown.case.device)
-    return robustness(shown.fitted, graphs, [ROBUST_NOISE], ROBUST_K, seed=seed, explanations=some).auc[0][0]
+    found = robustness(shown.fitted, graphs, [ROBUST_NOISE], ROBUST_K, protocol=protocol, seed=seed, explanations=some)
+    return found.auc[0][0]
 
 
 def _region_agreement(shown: GroupExplanations) -> RegionAgreement | None:

@@ -148,6 +148,7 @@ def _numbers(one: GroupResult, beside: Relative) -> dict[str, float]:
         "difference": beside.difference,
         "AUC": one.auc,
         "robustness": one.robustness,
+        "strict_robustness": one.strict_robustness,
         **asdict(one.counterfactuals or NO_COUNTERFACTUALS),
         "edges_sparsity": edges.sparsity,
         "edges_flips": edges.flips,

@@ -46,6 +46,7 @@ class GroupResult:
     auc_every: float = NAN  # the same for every motif of the computation graph
     accuracy_every: float = NAN
     robustness: float = NAN  # AUC at 10 % noise, the paper's protocol, k = 8
+    strict_robustness: float = NAN  # the same under strict noise
     counterfactuals: VerifiedCounterfactuals | None = None
     edges: EdgeSet | None = None  # RCExplainer only, whose scores are calibrated
     edgeless: float = field(default=NAN, metadata=LATER)  # share that keeps its prediction without any edge

@@ -26,6 +26,10 @@ from rcexplainer.metrics.motif import motif_edges
 VERIFIED = 50  # counterfactuals of a group that are verified once more
 ROBUST_NOISE, ROBUST_K = 0.1, 8  # the noise level and k at which the robustness of methods is compared
 ROBUST_GRAPHS = 100  # graphs of a group whose noisy copies are explained
+ROBUST_CAPTION = (
+    f"robust: AUC of a noisy graph's scores against the clean top {ROBUST_K} edges at {ROBUST_NOISE:.0%} noise, the "
+    "paper's (about half of it really changes edges, mostly additions) and strict (all of it, half deletions)"
+).replace("%", " %")
 
 NAN = float("nan")
 

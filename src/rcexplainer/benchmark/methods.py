@@ -1,7 +1,7 @@
 """Every method by its name on the command line: how it is made and fitted for a case, and on how many instances."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, is_dataclass, replace
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -42,25 +42,69 @@ SEARCHING = Caps(most=50, noisy=30, overlaps=30, labelled=0)  # methods that sea
 
 
 @dataclass(frozen=True)
+class MethodInputs:
+    """What a method is made from.
+
+    Attributes:
+        task: What instances are.
+        seed: Of methods that draw random numbers when they explain.
+        preset: Of RCExplainer and its ablation NoLDB.
+        settings: Of both, on top of the preset.
+        tuned: Of a baseline, from `tuned.toml`.
+        own: Of a baseline, on top of the tuned ones.
+        depth: The share of the units that greedy deletion orders.
+        hops: How far computation graphs reach; None: measured by the method.
+    """
+
+    task: TaskName
+    seed: int
+    preset: str = "default"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    tuned: Mapping[str, Any] = field(default_factory=dict)
+    own: Mapping[str, Any] = field(default_factory=dict)
+    depth: float = GREEDY_DEPTH
+    hops: int | None = None
+
+    @property
+    def baseline(self) -> dict[str, Any]:
+        """Settings of a baseline; JSON and TOML have lists where a method takes a pair."""
+        return {key: tuple(one) if isinstance(one, list) else one for key, one in {**self.tuned, **self.own}.items()}
+
+
+@dataclass(frozen=True)
 class MethodEntry:
     """One method of the table below.
 
     Attributes:
         fit: (case, progress) → the fitted method.
         caps: The instances on which `rcexplainer evaluate --methods` measures it.
-        settings: (seed, task, preset, settings of RCExplainer) → what it is made with, field by field.
+        settings: From what it is made from to all of its settings, field by field.
     """
 
     fit: Callable[[Case, bool], FittedExplainer]
     caps: Caps = USUAL
-    settings: Callable[[int, TaskName, str, Mapping[str, Any]], dict[str, Any]] = lambda seed, task, preset, own: {}
+    settings: Callable[[MethodInputs], dict[str, Any]] = lambda inputs: {}
 
 
-def _ours(make: Callable[..., RCExplainer]) -> MethodEntry:
-    """RCExplainer or a variant of it, with the preset and settings of the case."""
+def _inputs(case: Case, name: str) -> MethodInputs:
+    """What a method is made from, for a case."""
+    return MethodInputs(
+        case.data.task,
+        case.seed,
+        case.preset,
+        case.settings,
+        case.tuned(name),
+        case.baseline_settings,
+        case.greedy_depth,
+        case.hops or None,
+    )
+
+
+def _ours(name: str, make: Callable[[MethodInputs], RCExplainer]) -> MethodEntry:
+    """RCExplainer or a variant of it."""
 
     def fit(case: Case, progress: bool) -> FittedExplainer:
-        return make(task=case.data.task, preset=case.preset, **case.settings).fit(
+        return make(_inputs(case, name)).fit(
             case.network,
             case.training,
             val=case.validation,
@@ -68,23 +112,34 @@ def _ours(make: Callable[..., RCExplainer]) -> MethodEntry:
             **_fitting(case, progress),
         )
 
-    return MethodEntry(fit, settings=lambda seed, task, preset, own: make(task=task, preset=preset, **own).settings)
+    return MethodEntry(fit, settings=lambda inputs: make(inputs).settings)
 
 
-# (seed, whether instances are parts of one graph, depth of greedy deletion, task and hops) → the method
-Make = Callable[..., baselines.Method]
+def _rcexplainer(inputs: MethodInputs) -> RCExplainer:
+    return RCExplainer(task=inputs.task, preset=inputs.preset, **inputs.settings)
 
 
-def _other(make: Make, caps: Caps = USUAL) -> MethodEntry:
-    """A baseline; `make(seed, within, depth, **shared)` makes it."""
+def _noldb(inputs: MethodInputs) -> RCExplainer:
+    """The ablation was tuned with the preset `default`; other presets are as they are."""
+    tuned = inputs.tuned if inputs.preset == "default" else {}
+    own = replace(inputs, tuned={}).baseline
+    return baselines.NoLDB(task=inputs.task, preset=inputs.preset, **{**tuned, **inputs.settings, **own})
+
+
+Usual = Callable[[MethodInputs], dict[str, Any]]  # arguments of a baseline beside those that all methods share
+
+
+def _other(name: str, make: Callable[..., baselines.Method], usual: Usual, caps: Caps = USUAL) -> MethodEntry:
+    """A baseline; its tuned and own settings go before the usual ones."""
+
+    def made(inputs: MethodInputs) -> baselines.Method:
+        return make(**({"task": inputs.task, "hops": inputs.hops} | usual(inputs) | inputs.baseline))
 
     def fit(case: Case, progress: bool) -> FittedExplainer:
-        method = make(case.seed, case.within, case.greedy_depth, task=case.data.task, hops=case.hops or None)
-        return method.fit(case.network, case.training, **_fitting(case, progress))
+        return made(_inputs(case, name)).fit(case.network, case.training, **_fitting(case, progress))
 
-    def settings(seed: int, task: TaskName, preset: str, own: Mapping[str, Any]) -> dict[str, Any]:
-        fields = _plain(vars(make(seed, task != "graph", GREEDY_DEPTH)))
-        return {name: value for name, value in fields.items() if name not in SHARED}
+    def settings(inputs: MethodInputs) -> dict[str, Any]:
+        return {field: value for field, value in _plain(vars(made(inputs))).items() if field not in SHARED}
 
     return MethodEntry(fit, caps, settings)
 
@@ -108,42 +163,41 @@ def _plain(value: Any) -> Any:
     return value.__qualname__ if callable(value) else value
 
 
-def _greedy(seed: int, within: bool, depth: float, **shared: Any) -> baselines.Method:
-    return baselines.GreedyDeletion(depth=depth, candidates=GREEDY_CANDIDATES if within else None, **shared)
+def _greedy(inputs: MethodInputs) -> dict[str, Any]:
+    return {"depth": inputs.depth, "candidates": None if inputs.task == "graph" else GREEDY_CANDIDATES}
 
 
-def _subgraphx(seed: int, within: bool, depth: float, **shared: Any) -> baselines.Method:
+def _subgraphx(inputs: MethodInputs) -> dict[str, Any]:
     """With the defaults a node of BA-Shapes would take minutes: within a large graph it searches less."""
-    less: dict[str, Any] = {"rollouts": 2, "samples": 5} if within else {}
-    return baselines.SubgraphX(seed=seed, **less, **shared)
+    return _seeded(inputs) | ({} if inputs.task == "graph" else {"rollouts": 2, "samples": 5})
 
 
-def _seeded(make: Make) -> Make:
+def _seeded(inputs: MethodInputs) -> dict[str, Any]:
     """A method that draws random numbers when it explains."""
-    return lambda seed, within, depth, **shared: make(seed=seed, **shared)
+    return {"seed": inputs.seed}
 
 
-def _seedless(make: Make) -> Make:
+def _seedless(inputs: MethodInputs) -> dict[str, Any]:
     """A method that draws nothing when it explains."""
-    return lambda seed, within, depth, **shared: make(**shared)
+    return {}
 
 
 METHODS: dict[str, MethodEntry] = {
-    OURS: _ours(RCExplainer),
-    "rcexplainer-noldb": _ours(lambda **how: baselines.NoLDB(**how)),
-    "gnnexplainer": _other(_seeded(baselines.GNNExplainer), replace(USUAL, noisy=30)),
-    "pgexplainer": _other(_seedless(baselines.PGExplainer)),
-    "pgmexplainer": _other(_seeded(baselines.PGMExplainer), SEARCHING),
-    "subgraphx": _other(_subgraphx, Caps(most=10, noisy=5, overlaps=0, labelled=0)),
-    "cfgnnexplainer": _other(_seedless(baselines.CFGNNExplainer), SEARCHING),
-    "cf2": _other(_seedless(baselines.CF2), SEARCHING),
-    "gradient": _other(_seedless(baselines.Gradient)),
-    "gradcam": _other(_seedless(baselines.GradCAM)),
-    "integrated-gradients": _other(_seedless(baselines.IntegratedGradients)),
-    "attention": _other(_seedless(baselines.Attention)),
-    "occlusion": _other(_seedless(baselines.Occlusion)),
-    "greedy": _other(_greedy, replace(USUAL, most=200)),
-    "random": _other(_seeded(baselines.Random)),
+    OURS: _ours(OURS, _rcexplainer),
+    "rcexplainer-noldb": _ours("rcexplainer-noldb", _noldb),
+    "gnnexplainer": _other("gnnexplainer", baselines.GNNExplainer, _seeded, replace(USUAL, noisy=30)),
+    "pgexplainer": _other("pgexplainer", baselines.PGExplainer, _seedless),
+    "pgmexplainer": _other("pgmexplainer", baselines.PGMExplainer, _seeded, SEARCHING),
+    "subgraphx": _other("subgraphx", baselines.SubgraphX, _subgraphx, Caps(most=10, noisy=5, overlaps=0, labelled=0)),
+    "cfgnnexplainer": _other("cfgnnexplainer", baselines.CFGNNExplainer, _seedless, SEARCHING),
+    "cf2": _other("cf2", baselines.CF2, _seedless, SEARCHING),
+    "gradient": _other("gradient", baselines.Gradient, _seedless),
+    "gradcam": _other("gradcam", baselines.GradCAM, _seedless),
+    "integrated-gradients": _other("integrated-gradients", baselines.IntegratedGradients, _seedless),
+    "attention": _other("attention", baselines.Attention, _seedless),
+    "occlusion": _other("occlusion", baselines.Occlusion, _seedless),
+    "greedy": _other("greedy", baselines.GreedyDeletion, _greedy, replace(USUAL, most=200)),
+    "random": _other("random", baselines.Random, _seeded),
 }
 REFERENCES = ("greedy", "occlusion", "random")  # in every table: two references and the floor
 

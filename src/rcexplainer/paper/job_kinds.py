@@ -6,6 +6,7 @@ time      fit one method to it, and time it, on one thread and with no other job
 case      the case study of chosen classes
 explain   fit one method, and keep its explanation of one held-out instance, to be drawn
 training  train RCExplainer, and keep what happens in every epoch, to be drawn
+authors   fit one method as the authors did, on one class alone; fidelity on the same graphs and on held-out ones
 tradeoff  fit RCExplainer with some settings, or greedy deletion; fidelity and robustness on validation graphs
 """
 
@@ -13,33 +14,50 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rcexplainer.benchmark.accuracy import training_settings
-from rcexplainer.benchmark.methods import METHODS, USUAL, Caps
+from rcexplainer.benchmark.methods import METHODS, USUAL, Caps, MethodInputs
+from rcexplainer.benchmark.recipes import recipe_of
+from rcexplainer.benchmark.tuned import tuned_settings
 from rcexplainer.config import make_config
 from rcexplainer.datasets import task_of
 from rcexplainer.gnn.models import MODELS
-from rcexplainer.gnn.trainer import DEFAULT_TRAINING
 from rcexplainer.paper.case_study import CASE_DATASET, CASE_MODEL, CASE_SETTINGS
 from rcexplainer.paper.job import Job
 
 # A number goes up when its kind of job measures more, or otherwise: earlier results are then measured again.
-KIND_VERSIONS = {"network": 1, "measure": 3, "time": 1, "case": 2, "explain": 1, "training": 1, "tradeoff": 1}
+KIND_VERSIONS = {
+    "network": 2,
+    "measure": 4,
+    "time": 1,
+    "case": 2,
+    "explain": 1,
+    "training": 1,
+    "tradeoff": 2,
+    "authors": 1,
+}
 
 
-def network_job(dataset: str, model: str, seed: int) -> Job:
+# Fields of `TrainConfig` that version 0.1 did not have: they are inputs where they are not these, their defaults, so that
+# its networks are found.
+SINCE = {"decay": "cosine", "clip": None, "xavier": False}
+
+
+def network_job(dataset: str, model: str, seed: int, recipe: str = "ours") -> Job:
     """A network to be trained.
 
     Args:
         dataset: Its training data.
         model: Its architecture, a key of `MODELS`.
         seed: Draws split and weights.
+        recipe: How it is trained, a key of `RECIPES`.
 
     Returns:
         The job.
     """
-    training = asdict(training_settings(dataset) or DEFAULT_TRAINING[task_of(dataset)])
+    training = asdict(recipe_of(recipe).settings(dataset))
+    training = {name: value for name, value in training.items() if SINCE.get(name, ...) != value}
     inputs = {"dataset": dataset, "model": model, "seed": seed, "fields": MODELS[model], "training": training}
-    return _job("network", f"{dataset}-{model}-{seed}", inputs)
+    other, name = ({}, "") if recipe == "ours" else ({"recipe": recipe}, f"-{recipe}")
+    return _job("network", f"{dataset}-{model}{name}-{seed}", inputs | other)
 
 
 def measure_job(
@@ -50,6 +68,7 @@ def measure_job(
     *,
     preset: str = "default",
     settings: Mapping[str, Any] | None = None,
+    own: Mapping[str, Any] | None = None,
     stored: Mapping[str, Any] | None = None,
     retired: bool = False,
     caps: Caps = USUAL,
@@ -65,6 +84,7 @@ def measure_job(
         method: A key of `METHODS`.
         preset: Of RCExplainer.
         settings: Of RCExplainer, on top of the preset.
+        own: Of a baseline, on top of its tuned settings.
         stored: The settings as version 0.1 wrote them, where they differ.
         retired: Whether this version has no such settings: nothing is run.
         caps: On how many instances it is measured.
@@ -74,7 +94,7 @@ def measure_job(
     Returns:
         The job.
     """
-    inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, preset, settings, retired)
+    inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, preset, settings, own, retired)
     inputs |= {"caps": asdict(caps.within(None)), "noise": list(noise), "k": list(k)}
     return _job("measure", f"{dataset}-{model}-{seed}-{method}", inputs, stored, retired)
 
@@ -87,12 +107,13 @@ def time_job(
     *,
     preset: str = "default",
     settings: Mapping[str, Any] | None = None,
+    own: Mapping[str, Any] | None = None,
     stored: Mapping[str, Any] | None = None,
     retired: bool = False,
     caps: Caps = USUAL,
 ) -> Job:
     """A method to be timed; the arguments are those of `measure_job`."""
-    inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, preset, settings, retired)
+    inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, preset, settings, own, retired)
     return _job("time", f"{dataset}-{model}-{seed}-{method}", inputs | {"most": caps.most}, stored, retired)
 
 
@@ -180,6 +201,40 @@ def tradeoff_job(
     return _job("tradeoff", f"{dataset}-{model}-{seed}-{method}", inputs | {"graphs": graphs})
 
 
+def authors_job(
+    dataset: str,
+    model: str,
+    seed: int,
+    method: str,
+    *,
+    preset: str,
+    settings: Mapping[str, Any],
+    own: Mapping[str, Any],
+    most: int | None,
+    recipe: str = "authors",
+) -> Job:
+    """A method fitted and measured as the authors did, on a network trained as theirs.
+
+    Args:
+        dataset: The dataset of the network.
+        model: Its architecture.
+        seed: Its seed, and the method's.
+        method: A key of `METHODS`.
+        preset: Of RCExplainer.
+        settings: Of RCExplainer, on top of the preset.
+        own: Of a baseline, on top of its tuned settings.
+        most: Graphs of each kind that it explains; None: all of them.
+        recipe: How the network is trained, a key of `RECIPES`.
+
+    Returns:
+        The job.
+    """
+    network = network_job(dataset, model, seed, recipe).digest
+    inputs = {"dataset": dataset, "model": model, "seed": seed, "network": network, "recipe": recipe, "most": most}
+    inputs |= _method(dataset, seed, method, preset, settings, own)
+    return _job("authors", f"{dataset}-{model}-authors-{seed}-{method}", inputs)
+
+
 def _job(
     kind: str, label: str, inputs: dict[str, Any], stored: Mapping[str, Any] | None = None, retired: bool = False
 ) -> Job:
@@ -194,9 +249,19 @@ def _on_network(dataset: str, model: str, seed: int) -> dict[str, Any]:
 
 
 def _method(
-    dataset: str, seed: int, method: str, preset: str, settings: Mapping[str, Any] | None, retired: bool = False
+    dataset: str,
+    seed: int,
+    method: str,
+    preset: str,
+    settings: Mapping[str, Any] | None,
+    own: Mapping[str, Any] | None = None,
+    retired: bool = False,
 ) -> dict[str, Any]:
-    """A method, and field by field what it is made with: where a preset or a default changes, it is run again."""
-    own = dict(settings or {})
-    inputs: dict[str, Any] = {"method": method, "preset": preset, "settings": own}
-    return inputs if retired else inputs | {"fields": METHODS[method].settings(seed, task_of(dataset), preset, own)}
+    """A method, and field by field what it is made with: where a preset or a default changes, it is run again.
+
+    A baseline without settings of its own has no `own`: such a request is the same as in earlier versions.
+    """
+    ours, other = dict(settings or {}), dict(own or {})
+    inputs: dict[str, Any] = {"method": method, "preset": preset, "settings": ours, **({"own": other} if other else {})}
+    made = MethodInputs(task_of(dataset), seed, preset, ours, tuned_settings(dataset, method), other)
+    return inputs if retired else inputs | {"fields": METHODS[method].settings(made)}

@@ -1,19 +1,22 @@
 """From an entry's settings to its jobs: methods, datasets, networks and seeds are expanded.
 
 `settings` are RCExplainer's: those of the profile, then those of the variant that one is `like`, then its own. Beside
-any of them may stand `stored`, the same as version 0.1 wrote it, by which its results are found. A variant with
-`retired = true` has settings that this version does not know: its earlier results are shown, and nothing is run.
+any of them may stand `stored`, the same as version 0.1 wrote it, by which its results are found. `own` are the settings
+of a variant that is a baseline, on top of its tuned ones. A variant with `retired = true` has settings that this
+version does not know: its earlier results are shown, and nothing is run.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from rcexplainer.benchmark.methods import Caps
 from rcexplainer.benchmark.results import OURS
+from rcexplainer.paper.case_study import CASE_DATASET, CASE_MODEL
 from rcexplainer.paper.job import Job, Tags
 from rcexplainer.paper.job_kinds import (
+    authors_job,
     case_job,
     explain_job,
     measure_job,
@@ -38,6 +41,7 @@ class Variant:
         settings: Of RCExplainer.
         stored: The same, as version 0.1 wrote them.
         retired: Whether this version does not know these settings.
+        own: Of a baseline, on top of its tuned settings.
     """
 
     tags: Tags
@@ -46,6 +50,7 @@ class Variant:
     settings: dict[str, Any]
     stored: dict[str, Any]
     retired: bool = False
+    own: Mapping[str, Any] = field(default_factory=dict)
 
 
 def networks(settings: EntrySettings) -> JobList:
@@ -69,9 +74,13 @@ def timings(settings: EntrySettings) -> JobList:
 
 
 def cases(settings: EntrySettings) -> JobList:
-    """The case study, for every seed."""
+    """The case study, for every seed; and its networks, trained first."""
     own, stored = _words(settings)
-    return {case_job(seed, own, stored): {} for seed in range(settings["seeds"])}
+    jobs: JobList = {}
+    for seed in range(settings["seeds"]):
+        jobs[network_job(CASE_DATASET, CASE_MODEL, seed)] = {"network": True}
+        jobs[case_job(seed, own, stored)] = {}
+    return jobs
 
 
 def explanations(settings: EntrySettings) -> JobList:
@@ -97,6 +106,30 @@ def training(settings: EntrySettings) -> JobList:
     }
 
 
+def authors(settings: EntrySettings) -> JobList:
+    """Every variant on networks trained as the authors' were, and these networks."""
+    model, recipe, jobs = settings["model"], settings["recipe"], JobList()
+    for dataset in settings["datasets"]:
+        for seed in range(settings["seeds"]):
+            tags = {"dataset": dataset, "model": model, "seed": seed}
+            jobs[network_job(dataset, model, seed, recipe)] = {**tags, "network": True}
+            for variant in variants(settings, dataset):
+                most = _caps(settings, variant.method).most
+                job = authors_job(
+                    dataset,
+                    model,
+                    seed,
+                    variant.method,
+                    preset=variant.preset,
+                    settings=variant.settings,
+                    own=variant.own,
+                    most=most,
+                    recipe=recipe,
+                )
+                jobs[job] = {**tags, **variant.tags}
+    return jobs
+
+
 def tradeoff(settings: EntrySettings) -> JobList:
     """A job for each setting on one network, and one for greedy deletion, the denominator of all ratios."""
     where = settings["dataset"], settings["model"], settings["seed"]
@@ -108,29 +141,17 @@ def tradeoff(settings: EntrySettings) -> JobList:
     return jobs
 
 
-def variants(settings: EntrySettings) -> list[Variant]:
-    """What an entry compares: named variants, values of one setting, or methods.
+def variants(settings: EntrySettings, dataset: str | None = None) -> list[Variant]:
+    """What an entry compares: methods, named variants, both, or values of one setting.
 
     Args:
-        settings: The entry's: `variants`, or `vary` and `values`, or `methods`.
+        settings: The entry's: `methods`, `variants`, or `vary` and `values`.
+        dataset: The dataset; what a variant sets `on` it alone comes last.
 
     Returns:
         The variants, in order.
     """
     preset, (common, stored) = settings.get("preset", "default"), _words(settings)
-    if "variants" in settings:
-        known = settings["variants"]
-        return [
-            Variant(
-                {"variant": name},
-                one.get("method", OURS),
-                one.get("preset", preset),
-                common | _inherited(known, name, own_words),
-                stored | _inherited(known, name, stored_words),
-                one.get("retired", False),
-            )
-            for name, one in known.items()
-        ]
     if "vary" in settings:
         name = settings["vary"]
         return [
@@ -143,7 +164,22 @@ def variants(settings: EntrySettings) -> list[Variant]:
             )
             for value in settings["values"]
         ]
-    return [Variant({"variant": method}, method, preset, common, stored) for method in settings["methods"]]
+    known = settings.get("variants", {})
+    return [
+        *(Variant({"variant": method}, method, preset, common, stored) for method in settings.get("methods", ())),
+        *(
+            Variant(
+                {"variant": name},
+                one.get("method", OURS),
+                one.get("preset", preset),
+                common | _inherited(known, name, own_words) | one.get("on", {}).get(dataset, {}),
+                stored | _inherited(known, name, stored_words) | one.get("on", {}).get(dataset, {}),
+                one.get("retired", False),
+                one.get("own", {}),
+            )
+            for name, one in known.items()
+        ),
+    ]
 
 
 def own_words(level: Mapping[str, Any]) -> dict[str, Any]:
@@ -164,7 +200,7 @@ def _compared(settings: EntrySettings, make: Callable[..., Job]) -> JobList:
             for seed in range(settings["seeds"]):
                 network = {"dataset": dataset, "model": model, "seed": seed, "network": True}
                 jobs[network_job(dataset, model, seed)] = network
-                for variant in variants(settings):
+                for variant in variants(settings, dataset):
                     job = make(
                         dataset,
                         model,
@@ -172,6 +208,7 @@ def _compared(settings: EntrySettings, make: Callable[..., Job]) -> JobList:
                         variant.method,
                         preset=variant.preset,
                         settings=variant.stored if variant.retired else variant.settings,
+                        own=variant.own,
                         stored=variant.stored,
                         retired=variant.retired,
                         caps=_caps(settings, variant.method),
