@@ -78,16 +78,7 @@ class RCConfig:
 
     def without_effect(self) -> dict[str, str]:
         """The settings that change nothing as the others stand, each with the reason."""
-        masks = (
-            "weight_same",
-            "weight_sparse",
-            "weight_discrete",
-            "target_size",
-            "sides",
-            "gate",
-            "temperature",
-            "leave",
-        )
+        masks = ("weight_same", "weight_sparse", "weight_discrete", "target_size", "sides", "gate", "temperature")
         reasons: dict[str, str] = {}
         if not self.weight_regions:
             reasons |= dict.fromkeys(masks, "weight_regions is 0")

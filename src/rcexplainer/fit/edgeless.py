@@ -7,14 +7,18 @@ graph without the masked edges has none left and is out of it. Near 1, an instan
 when more edges are deleted. The edges are really deleted; self-loops and fixed edges stay.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from rcexplainer.config import RCConfig
 from rcexplainer.fit.data import InstanceSet
 from rcexplainer.gnn.instances import Instances
+
+log = logging.getLogger(__name__)
 
 MOST_INSTANCES = 1024  # of a class; more would hardly change its share
 LEFT, KEPT = 0.1, 0.9  # up to this share of its instances a class counts as left, from this share on as kept
@@ -88,6 +92,20 @@ def edgeless_shares(data: InstanceSet, *, most: int = MOST_INSTANCES, seed: int 
         kept = stays(data.instances, data.label, ids)
         found.append(ClassShare(label, len(own), len(ids), float(kept.double().mean())))
     return EdgelessShares(tuple(found))
+
+
+def say_what_follows(shares: EdgelessShares, config: RCConfig, class_names: Sequence[str] = ()) -> None:
+    """Log the shares; what follows is a warning where masks are trained towards no size, which can end as all ones.
+
+    Args:
+        shares: The measurement.
+        config: The settings of the training.
+        class_names: Names of the classes.
+    """
+    log.info("%s", shares)
+    masks = bool(config.weight_regions) and config.gate != "budget" and not config.target_size
+    for line in shares.warnings(class_names):
+        log.log(logging.WARNING if masks else logging.INFO, "%s", line)
 
 
 def stays(instances: Instances, label: Tensor, ids: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.paper import curve_figures, dot_figures, headlines, job_lists
 from rcexplainer.paper.authors_tables import authors_headline, authors_tables
+from rcexplainer.paper.boundary_tables import boundary_headline, boundary_tables
 from rcexplainer.paper.captions import described
 from rcexplainer.paper.case_examples import example_figure
 from rcexplainer.paper.fidelity_tables import ablation_tables, fidelity_tables
@@ -68,7 +69,8 @@ PAPER_ENTRIES: dict[str, PaperEntry] = {
     "time": PaperEntry(job_lists.timings, time_tables, dot_figures.time_figure, headlines.time_headline),
     "nodes": _measured(node_tables, dot_figures.node_figure, headlines.node_headline),
     "links": _measured(node_tables, headline=headlines.node_headline),
-    "boundaries": _measured(fidelity_tables, curve_figures.varied_figure("boundaries"), headlines.varied_headline),
+    "boundaries": _measured(boundary_tables, headline=boundary_headline),
+    "candidates": _measured(fidelity_tables, curve_figures.varied_figure("candidates"), headlines.varied_headline),
     "lambda": _measured(fidelity_tables, curve_figures.varied_figure("lambda"), headlines.varied_headline),
     "case-study": PaperEntry(job_lists.cases, case_tables, _case_figures, pair_means),
     "ablation": _measured(ablation_tables, dot_figures.ablation_figure, headlines.ablation_headline),

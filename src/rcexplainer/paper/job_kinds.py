@@ -36,8 +36,8 @@ KIND_VERSIONS = {
 }
 
 
-# Fields of `TrainConfig` that version 0.1 did not have: they are inputs where they are not these, their defaults, so that
-# its networks are found.
+# Fields of `TrainConfig` that version 0.1 did not have: they are inputs where they are not these, their defaults, so
+# that its networks are found.
 SINCE = {"decay": "cosine", "clip": None, "xavier": False}
 
 

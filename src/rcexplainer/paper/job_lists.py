@@ -2,7 +2,8 @@
 
 `settings` are RCExplainer's: those of the profile, then those of the variant that one is `like`, then its own. Beside
 any of them may stand `stored`, the same as version 0.1 wrote it, by which its results are found. `own` are the settings
-of a variant that is a baseline, on top of its tuned ones. A variant with `retired = true` has settings that this
+of a variant that is a baseline, on top of its tuned ones. What a variant sets `on` a dataset comes last; with
+`datasets` it is there for those alone. A variant with `retired = true` has settings that this
 version does not know: its earlier results are shown, and nothing is run.
 """
 
@@ -164,7 +165,8 @@ def variants(settings: EntrySettings, dataset: str | None = None) -> list[Varian
             )
             for value in settings["values"]
         ]
-    known = settings.get("variants", {})
+    named = settings.get("variants", {})
+    known = {name: one for name, one in named.items() if dataset is None or dataset in one.get("datasets", [dataset])}
     return [
         *(Variant({"variant": method}, method, preset, common, stored) for method in settings.get("methods", ())),
         *(
@@ -172,8 +174,8 @@ def variants(settings: EntrySettings, dataset: str | None = None) -> list[Varian
                 {"variant": name},
                 one.get("method", OURS),
                 one.get("preset", preset),
-                common | _inherited(known, name, own_words) | one.get("on", {}).get(dataset, {}),
-                stored | _inherited(known, name, stored_words) | one.get("on", {}).get(dataset, {}),
+                common | _inherited(named, name, own_words) | one.get("on", {}).get(dataset, {}),
+                stored | _inherited(named, name, stored_words) | one.get("on", {}).get(dataset, {}),
                 one.get("retired", False),
                 one.get("own", {}),
             )
@@ -195,26 +197,33 @@ def stored_words(level: Mapping[str, Any]) -> dict[str, Any]:
 def _compared(settings: EntrySettings, make: Callable[..., Job]) -> JobList:
     """A job for every dataset, network, seed and variant; and the networks themselves, trained first."""
     jobs: JobList = {}
-    for dataset in settings["datasets"]:
-        for model in settings.get("models", [settings.get("model")]):
-            for seed in range(settings["seeds"]):
-                network = {"dataset": dataset, "model": model, "seed": seed, "network": True}
-                jobs[network_job(dataset, model, seed)] = network
-                for variant in variants(settings, dataset):
-                    job = make(
-                        dataset,
-                        model,
-                        seed,
-                        variant.method,
-                        preset=variant.preset,
-                        settings=variant.stored if variant.retired else variant.settings,
-                        own=variant.own,
-                        stored=variant.stored,
-                        retired=variant.retired,
-                        caps=_caps(settings, variant.method),
-                    )
-                    jobs[job] = {"dataset": dataset, "model": model, **variant.tags}
+    for dataset, model in panels(settings):
+        for seed in range(settings["seeds"]):
+            network = {"dataset": dataset, "model": model, "seed": seed, "network": True}
+            jobs[network_job(dataset, model, seed)] = network
+            for variant in variants(settings, dataset):
+                job = make(
+                    dataset,
+                    model,
+                    seed,
+                    variant.method,
+                    preset=variant.preset,
+                    settings=variant.stored if variant.retired else variant.settings,
+                    own=variant.own,
+                    stored=variant.stored,
+                    retired=variant.retired,
+                    caps=_caps(settings, variant.method),
+                )
+                jobs[job] = {"dataset": dataset, "model": model, **variant.tags}
     return jobs
+
+
+def panels(settings: EntrySettings) -> list[tuple[str, str]]:
+    """Datasets and networks: the pairs in `panels`, or every one of `datasets` with every one of `models`."""
+    if "panels" in settings:
+        return [(dataset, model) for dataset, model in settings["panels"]]
+    models = settings.get("models", [settings.get("model")])
+    return [(dataset, model) for dataset in settings["datasets"] for model in models]
 
 
 def _caps(settings: EntrySettings, method: str) -> Caps:
