@@ -31,6 +31,9 @@ def test_numbers_are_in_range_and_greedy_is_at_least_random(case) -> None:
         assert all(0 <= share <= 1 for share in one.kept)
         assert one.labelled_graphs == 4
         assert len(one.labelled) == len(one.kept_drop) == len(SPARSITIES)
+        assert one.edgeless in (0, 1)  # without edges all graphs of the set are alike
+        assert one.region_agreement is None
+    assert found["greedy"].edgeless == found["random"].edgeless
     assert sum(found["greedy"].fidelity) >= sum(found["random"].fidelity)
 
 
