@@ -48,6 +48,7 @@ def _measure(
     noise: list[float],
     k: list[int],
     own: dict[str, Any] | None = None,
+    device: str | None = None,
     **_: Any,
 ) -> JobResult:
     case = Case.of(
@@ -57,6 +58,7 @@ def _measure(
         preset=preset,
         settings=settings,
         baseline_settings=own,
+        device=device,
         keep=networks,
         progress=False,
     )
@@ -131,6 +133,7 @@ def _authors(
     most: int | None,
     recipe: str,
     own: dict[str, Any] | None = None,
+    device: str | None = None,
     **_: Any,
 ) -> JobResult:
     case = Case.of(
@@ -143,6 +146,7 @@ def _authors(
         explains="authors",
         greedy_depth=1 - min(AUTHORS_SPARSITIES),
         recipe=recipe,
+        device=device,
         keep=networks,
         progress=False,
     )
@@ -178,12 +182,13 @@ WORK: dict[str, Callable[..., JobResult]] = {
 }
 
 
-def work(job: Job, networks: Path) -> JobResult:
+def work(job: Job, networks: Path, device: str | None = None) -> JobResult:
     """Do one job.
 
     Args:
         job: The job.
         networks: The folder of trained networks, which are used and kept.
+        device: Where methods are fitted and run on graph sets (kinds `measure` and `authors`); None: the CPU.
 
     Returns:
         Its result.
@@ -191,7 +196,7 @@ def work(job: Job, networks: Path) -> JobResult:
     Raises:
         RCExplainerError: The result does not say which network it is of.
     """
-    found = WORK[job.kind](networks, **job.inputs)
+    found = WORK[job.kind](networks, **job.inputs, **({"device": device} if device else {}))
     if "weights" not in found:
         raise RCExplainerError(f"a job of kind {job.kind} must return `weights`, the hash of its network's weights")
     return found
