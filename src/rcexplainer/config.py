@@ -22,12 +22,13 @@ class RCConfig:
     sampler: Literal["sample", "segment"] = "sample"  # where boundaries are taken; the paper: at the sample
     candidates_per_class: int = 50  # sampled boundaries per class; the paper: 50. A linear head is enumerated
     epsilon: float = 1.0  # ε of the greedy choice (Eq. 5); the paper: "a small constant"
+    leave: Literal["region", "nearest", "class", "probability", "confidence"] = "region"  # what masks lead out of
     tight: bool = False  # also boundaries with all members on one side; the paper: only the greedy choice
     scaled: bool = True  # divide boundaries by half the median |B| in their region; the paper: no
 
     # Network
-    network: Literal["neighbours", "factorised", "concat"] = "neighbours"  # scores an edge; the paper: on [z_i, z_j]
-    inputs: Literal["all", "layers", "last"] = "all"  # embeddings it reads; the paper: the last layer's
+    network: Literal["neighbours", "factorised", "concat", "directed"] = "neighbours"  # the paper: on [z_i, z_j]
+    inputs: Literal["all", "layers", "unit", "last"] = "all"  # embeddings it reads; the paper: the last layer's
     connected: bool = False  # nodes, links: edges not connected to the explained node rank last; the paper: no
 
     # Losses: the paper's (Eq. 7)
@@ -37,8 +38,9 @@ class RCConfig:
     weight_discrete: float = 0.0  # μ; the paper: .66
     target_size: float = 0.0  # only the size of the mask above this is penalised; the paper: 0
     sides: Literal["product", "softplus"] = "product"  # σ of a product of two B (the paper), or softplus of one
+    pairs: Literal["edges", "square", "padded"] = "edges"  # what size and entropy are over; the paper: real edges
     gate: Literal["sigmoid", "concrete", "budget"] = "budget"  # from logits to masks; the paper: sigmoid
-    temperature: Span = (0.5, 0.5)  # of the gate, at the start and at the end; the paper: 1, its code: .5 to 4.99
+    temperature: Span = (0.5, 0.5)  # of the gate, at the start and at the end; the paper: 1, its code: 5
 
     # Losses: learnt from the model itself; the paper has none of them
     weight_order: float = 0.2  # imitation of the order in which greedy deletion leaves the region
@@ -67,6 +69,11 @@ class RCConfig:
             raise RCExplainerError(
                 "weight_regions, weight_order, weight_effect and weight_outcome are all 0: there is nothing to train "
                 "the network on"
+            )
+        if self.pairs != "edges" and (self.network != "directed" or self.gate == "budget"):
+            raise RCExplainerError(
+                f'pairs="{self.pairs}" takes size and entropy over single directions of edges: it needs '
+                f'network="directed" and gate "sigmoid" or "concrete", got network="{self.network}", gate="{self.gate}"'
             )
 
     def without_effect(self) -> dict[str, str]:
@@ -152,21 +159,22 @@ _PAPER = RCConfig(
     noise=0.0,
     epochs=600,
     lr=0.001,
-    batch_size=128,
+    batch_size=200,
     patience=None,
     on_collapse="report",
 )
-# The authors' code weighs its terms 3, 12, .001 and 8: 15 times λ = .2, β and μ as here.
+# The authors' code weighs its terms 3, 12, .001 and 8: 15 times λ = .2, β and μ as here, β for every ordered pair.
 _RELEASED = replace(
     _PAPER,
     sampler="segment",
-    inputs="layers",
+    network="directed",
+    inputs="unit",
     weight_same=0.2,
-    weight_sparse=2 * 0.001 / 15,
+    weight_sparse=0.001 / 15,
     weight_discrete=8 / 15,
+    pairs="padded",
     gate="concrete",
-    temperature=(0.5, 4.99),
-    batch_size=200,
+    temperature=(5.0, 5.0),
 )
 PRESETS: dict[str, RCConfig] = {"default": RCConfig(), "paper": _PAPER, "released": _RELEASED}
 # What differs for nodes and links: the paper's λ and β, and its code's weights of 12, 3, .09 and 10.
@@ -194,7 +202,13 @@ _NODES: dict[str, dict[str, Any]] = {
         "patience": 15,
     },
     "paper": {"weight_same": 0.85, "weight_sparse": 2 * 0.006},
-    "released": {"weight_same": 12 / 15, "weight_sparse": 2 * 0.09 / 15, "weight_discrete": 10 / 15},
+    "released": {
+        "weight_same": 12 / 15,
+        "weight_sparse": 0.09 / 15,
+        "weight_discrete": 10 / 15,
+        "pairs": "square",
+        "temperature": (0.5, 4.99),
+    },
 }
 
 

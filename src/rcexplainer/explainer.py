@@ -17,15 +17,18 @@ from torch_geometric.data import Data
 from rcexplainer import __version__
 from rcexplainer.config import RCConfig, make_config
 from rcexplainer.core.objectives import Objective
+from rcexplainer.core.region_summary import RegionSummaries
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.sampling import warn_if_smooth
 from rcexplainer.core.training import Epoch
 from rcexplainer.errors import CheckpointError
 from rcexplainer.fit.curriculum import with_lessons
+from rcexplainer.fit.edgeless import EdgelessShares, edgeless_shares, say_what_follows
 from rcexplainer.fit.network import MaskScores, num_class_pairs, restored_net
 from rcexplainer.fit.objective import Restarts, make_objective
 from rcexplainer.fit.partition import class_margins, find_boundaries, find_regions
 from rcexplainer.fit.preparation import prepare
+from rcexplainer.fit.region_report import GivenInstances, explained, region_report
 from rcexplainer.fit.train import safer, train_ensemble
 from rcexplainer.gnn.forward import Forward, TaskName
 from rcexplainer.gnn.graph_checks import GraphKind, Graphs
@@ -124,6 +127,8 @@ class RCExplainer(Method):
         with split.scope:
             seen, training, validation = given.observed(limit, generator)
             warn_if_smooth(class_margins(split), seen.embedding)
+            edgeless = edgeless_shares(training)
+            say_what_follows(edgeless, self.config, class_names or ())
             attempts = safer(self.config)
             for number, config in enumerate(attempts):
                 boundaries = {target: find_boundaries(split, seen, config, seed, target) for target in targets}
@@ -151,6 +156,8 @@ class RCExplainer(Method):
             regions=learning.regions,
             probes=probe_graphs(training.instances.graphs),
             history=trained.history,
+            edgeless=edgeless,
+            collapse=trained.collapse,
         )
 
     @property
@@ -182,11 +189,30 @@ class FittedRCExplainer(FittedExplainer):
     regions: Regions
     probes: tuple[Data, ...]  # a few small training graphs: on these the model is split again after loading
     history: tuple[Epoch, ...] = ()
+    edgeless: EdgelessShares | None = None  # of the training instances; not saved
+    collapse: str | None = None  # how the masks have collapsed, if they have; not saved
 
     @property
     def config(self) -> RCConfig:
         """The settings it was fitted with; after a collapse they are safer than the ones given."""
         return self.scores.config
+
+    def region_summary(
+        self, instances: GivenInstances | None = None, *, node_names: Sequence[str] = ()
+    ) -> RegionSummaries:
+        """Summarise the decision regions: their size, the classes that border them, and, given instances, how far
+        inside these are.
+
+        Args:
+            instances: Explanations, or graphs; explanations with counterfactuals add the edges they delete.
+            node_names: What each one-hot node feature means, such as an element.
+
+        Returns:
+            A summary of each region; printed, a table. With several target classes an instance counts for the first
+            of its regions.
+        """
+        shown = explained(instances, lambda graphs: self.explain_iter(graphs, search="none"))
+        return region_report(self.split, self.regions, shown, self.class_names, node_names)
 
     def save(self, path: str | Path) -> Path:
         """Write the explainer to one file, without its GNN; `rcexplainer.load(path, model)` reads it.

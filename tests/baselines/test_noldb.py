@@ -80,6 +80,34 @@ def test_its_loss_moves_the_network_without_a_search_or_a_boundary(monkeypatch) 
     assert torch.equal(scores(wide), scores(fitted))  # settings of the boundaries change nothing
 
 
+def test_the_stability_loss_is_off_unless_it_is_asked_for() -> None:
+    for preset in ("default", "paper", "released"):
+        assert NoLDB(preset=preset).config.weight_stable == 0
+    assert NoLDB(task="node").config.weight_stable == 0
+    assert NoLDB().config.noise == 0.15
+    assert list(fit(noise=0.0, weight_stable=7.0).history[0].terms) == ["same", "opposite", "sparse", "discrete"]
+
+
+def test_with_the_stability_loss_its_own_loss_is_of_the_graphs_and_the_other_of_copies() -> None:
+    fitted = fit(weight_stable=7.0, noise=0.3)
+    first = fitted.history[0].terms
+    assert list(first) == ["same", "opposite", "sparse", "discrete", "stable"]
+    assert first["stable"] > 0
+    less = fit(weight_stable=0.7, noise=0.3).history[0].terms
+    assert first["stable"] == pytest.approx(10 * less["stable"], rel=0.2)  # the mean of an epoch in which the two part
+    assert not torch.equal(scores(fitted), scores(usual()))
+
+
+def test_the_stability_loss_makes_it_robust() -> None:
+    houses = network()[2]
+
+    def auc(**settings) -> float:
+        fitted = fit(epochs=20, **settings)
+        return rc.metrics.robustness(fitted, houses, [0.2], 5, copies=3).auc[0][0]
+
+    assert auc(weight_stable=7.0, noise=0.3) > auc(noise=0.0)
+
+
 def test_eta_weighs_what_is_left() -> None:
     one, ten = fit(eta=1.0), usual()
     first = [fitted.history[0].terms["opposite"] for fitted in (one, ten)]

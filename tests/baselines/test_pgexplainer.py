@@ -11,7 +11,16 @@ from torch_geometric.data import Data
 
 import rcexplainer as rc
 from rcexplainer.baselines import PGExplainer
-from rcexplainer.baselines.pg_gates import PYG_PGEXPLAINER, PGSettings, gate_net, mean_loss, unit_inputs, unit_logits
+from rcexplainer.baselines.pg_gates import (
+    PYG_PGEXPLAINER,
+    PGSettings,
+    gate_net,
+    mean_loss,
+    noisy_logits,
+    unit_inputs,
+    unit_logits,
+)
+from rcexplainer.baselines.pgexplainer import noisy_copies
 from rcexplainer.baselines.soft_masks import SoftBatch
 from rcexplainer.core.namespace import part
 from rcexplainer.errors import CheckpointError, RCExplainerError
@@ -19,7 +28,8 @@ from rcexplainer.gnn import GNN, GNNConfig, split_model
 from rcexplainer.gnn.graph_checks import as_graphs
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.saving.files import write_tensors
-from rcexplainer.testing.sample_networks import predictions
+from rcexplainer.tasks import TASKS
+from rcexplainer.testing.sample_networks import motif_network, predictions
 from tests.gnn.graphs import make_graphs
 from tests.gnn.zoo import FEATURES
 
@@ -97,6 +107,42 @@ def test_training_lowers_the_loss() -> None:
     assert loss(30) < loss(1) - 0.5
 
 
+def test_a_copy_without_noise_is_read_like_the_graph() -> None:
+    for task, graphs in (("graph", make_graphs(3)), ("node", make_graphs(1, num_nodes=9))):
+        model = network(task)
+        split = split_model(model, graphs, task=task)
+        instances = Instances(split, graphs if task == "graph" else TASKS["node"].training_graphs(graphs, [0, 4], 2))
+        soft = SoftBatch(split, *instances[instances.everything], torch.zeros(len(instances), dtype=torch.long))
+        net, generator = gate_net((2 if task == "graph" else 3) * 8, 4), torch.Generator().manual_seed(0)
+        readings = noisy_copies(instances, 1e-9, generator)
+        copied = noisy_logits(net, readings(instances.everything, soft.batch, soft.units, generator), task)
+        assert copied.unit.tolist() == list(range(len(soft.units)))
+        assert torch.equal(copied.owner, soft.units.owner)
+        torch.testing.assert_close(copied.logits, unit_logits(net, soft))
+
+
+def test_the_stability_loss_is_off_unless_it_has_a_weight() -> None:
+    model, graphs = network(), make_graphs(4)
+    assert PGExplainer().settings.weight_stable == 0
+
+    def weight(**settings) -> torch.Tensor:
+        return PGExplainer(**QUICK, **settings).fit(model, graphs, progress=False).scores.net[0].weight
+
+    assert torch.equal(weight(), weight(noise=0.5))
+    assert not torch.equal(weight(weight_stable=5.0), weight())
+    assert not torch.equal(weight(weight_stable=5.0), weight(weight_stable=5.0, noise=0.5))
+
+
+def test_the_stability_loss_makes_it_robust() -> None:
+    model, training, houses = motif_network("graphconv")
+
+    def auc(**settings) -> float:
+        fitted = PGExplainer(epochs=20, batch_size=16, **settings).fit(model, training[:60], progress=False)
+        return rc.metrics.robustness(fitted, houses, [0.2], 5, copies=3).auc[0][0]
+
+    assert auc(weight_stable=20.0) > auc() + 0.01
+
+
 def test_settings_belong_to_one_explainer() -> None:
     assert PGExplainer(edge_size=7.0).settings.edge_size == 7
     assert PGExplainer().settings == PGSettings()
@@ -118,6 +164,8 @@ def test_there_are_no_scores_before_the_fit() -> None:
         ({"bias": 0.5}, "bias must be between 0 and ½, got 0.5"),
         ({"edge_ent": -1.0}, "edge_ent must be a finite number ≥ 0, got -1.0"),
         ({"lr": float("nan")}, "lr must be a finite number > 0, got nan"),
+        ({"weight_stable": -1.0}, "weight_stable must be a finite number ≥ 0, got -1.0"),
+        ({"noise": 0.0}, "noise must be a share above 0 and up to 1, got 0.0"),
     ],
 )
 def test_impossible_settings(wrong, message: str) -> None:

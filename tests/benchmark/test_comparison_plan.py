@@ -23,6 +23,7 @@ def test_nodes_are_compared_on_unseen_motifs(node_case, monkeypatch) -> None:
     assert max(one.held_out.places) < node_case.count
     assert 0 <= one.held_out.accuracy <= 1
     assert math.isnan(one.held_out.robustness)
+    assert math.isnan(one.held_out.strict_robustness)
     assert one.time.seconds > 0
     assert 0 <= plan.network(node_case).motif_use[0].flips <= 1
 
@@ -45,8 +46,8 @@ def test_what_cannot_explain_the_model_is_left_out_by_name(monkeypatch, tmp_path
     ((table, caption),) = found.tables()
     assert [row["method"] for row in table] == METHODS_COMPARED
     sparsities = (".95", ".90", ".80", ".70")
-    rest = ("AUC", "accuracy", "flipped", "size", "searched", "robust", "one ms", "batch ms", "fit s")
-    assert tuple(table[0]) == ("method", "instances", *sparsities, *rest)
+    rest = ("AUC", "accuracy", "flipped", "size", "searched", "robust", "robust, strict", "one ms", "batch ms", "fit s")
+    assert tuple(table[0]) == ("method", "instances", *sparsities, *rest, "regions", "edgeless")
     assert "ba-2motifs" in caption
     document = found.to_json()
     assert document["means"][-1]["instances"] == found.results[-1].held_out.instances > 0

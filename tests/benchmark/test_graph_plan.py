@@ -40,16 +40,39 @@ def test_counterfactuals_are_verified_and_edge_sets_measured(graphs) -> None:
             assert 0 <= one.edges.flips <= 1
 
 
+def test_predictions_without_edges_are_the_same_for_every_method(graphs) -> None:
+    shares: dict[tuple[str, str], set[float]] = {}
+    for _, one in groups_of(graphs):
+        assert 0 <= one.edgeless <= 1
+        shares.setdefault((one.group, one.label), set()).add(one.edgeless)
+    assert all(len(values) == 1 for values in shares.values())
+    # Without edges all graphs of the set are alike: all of them have one class.
+    assert sorted(values.pop() for (group, _), values in shares.items() if group == "predicted") == [0, 1]
+
+
+def test_agreement_within_regions_is_measured_where_there_are_regions(graphs) -> None:
+    for method, one in groups_of(graphs):
+        measured = method == "rcexplainer" and one.group == "predicted"
+        assert (one.region_agreement is not None) == measured
+        if measured:
+            assert one.region_agreement.note == "one region per class"
+
+
 def test_robustness_is_measured_on_predicted_graphs(graphs) -> None:
     for _, one in groups_of(graphs):
         assert math.isnan(one.robustness) == (one.group == "labelled")
-    ours = [one.robustness for method, one in groups_of(graphs) if method == "rcexplainer"]
-    assert max(ours) > 0.5
+        assert math.isnan(one.strict_robustness) == (one.group == "labelled")
+    ours = [one for method, one in groups_of(graphs) if method == "rcexplainer" and one.group == "predicted"]
+    assert max(one.robustness for one in ours) > 0.5
+    assert max(one.strict_robustness for one in ours) > 0.5
+    assert all(one.robustness != one.strict_robustness for one in ours)
 
 
 def test_without_robustness_everything_else_is_measured() -> None:
-    assert graph_plan(robust=True).measure.measures.keys() - graph_plan(robust=False).measure.measures == {"robustness"}
+    both = graph_plan(robust=True).measure.measures.keys() - graph_plan(robust=False).measure.measures
+    assert both == {"robustness", "strict_robustness"}
     assert math.isnan(GroupResult("predicted", "house", ()).robustness)
+    assert math.isnan(GroupResult("predicted", "house", ()).strict_robustness)
 
 
 def test_motif_use_is_measured_for_every_group(graphs) -> None:

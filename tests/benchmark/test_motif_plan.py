@@ -57,7 +57,7 @@ def test_how_far_a_network_relies_on_the_motif_is_measured(nodes) -> None:
 
 def test_tables(nodes) -> None:
     *_, (rows, _), (costs, caption) = nodes.tables()
-    numbers = ("auc", "accuracy", "auc_every", "accuracy_every", "flipped", "size")
+    numbers = ("auc", "accuracy", "auc_every", "accuracy_every", "flipped", "size", "edgeless")
     assert tuple(rows[0]) == ("method", "nodes", "networks", *numbers)
     assert [row["method"] for row in costs] == ["rcexplainer", "greedy", "occlusion", "random"]
     assert "one node alone" in caption

@@ -2,13 +2,13 @@
 
 import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import pytest
 
 from rcexplainer.benchmark.measurement import Measured
 from rcexplainer.benchmark.records import read_record
-from rcexplainer.metrics import Robustness
+from rcexplainer.metrics import RegionAgreement, Robustness
 from rcexplainer.saving.documents import to_text
 
 
@@ -56,9 +56,26 @@ def test_what_is_measured_comes_back() -> None:
         1,
         (((None,),),),
     )
-    one = Measured("greedy", 0, fidelity=(0.25,), robust=robust, places=(1, 2), drops=((0.1, 0.2),))
+    strict = replace(robust, protocol="strict")
+    one = Measured("greedy", 0, fidelity=(0.25,), robust=robust, strict=strict, places=(1, 2), drops=((0.1, 0.2),))
     assert to_text(asdict(back(one))) == to_text(asdict(one))
-    assert back(one).robust == robust
+    assert (back(one).robust, back(one).strict) == (robust, strict)
+
+
+def test_a_record_of_an_earlier_version_is_read() -> None:
+    """Without what is measured since then; an unknown field is still an error."""
+    one = Measured("greedy", 0, edgeless=0.5, region_agreement=RegionAgreement(0.5, 0.25, 3, 9, 0.01, 1))
+    assert to_text(asdict(back(one))) == to_text(asdict(one))
+    earlier = json.loads(to_text(asdict(one)))
+    del earlier["edgeless"], earlier["region_agreement"]
+    found = read_record(Measured, earlier)
+    assert math.isnan(found.edgeless)
+    assert found.region_agreement is None
+    with pytest.raises(TypeError, match="Measured has the fields"):
+        read_record(Measured, earlier | {"other": 1})
+    del earlier["flipped"]
+    with pytest.raises(TypeError, match="Measured has the fields"):
+        read_record(Measured, earlier)
 
 
 @pytest.mark.parametrize(

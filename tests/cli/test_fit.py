@@ -35,7 +35,8 @@ def test_one_json_document(run, gnn, tmp_path):
     assert "epoch" in ended.err
     assert (report["preset"], report["epochs"], report["settings"]["scaled"]) == ("released", 1, True)
     assert (report["model"], report["explainer"]) == (str(gnn), str(tmp_path / "e"))
-    assert report["regions"][0].keys() == {"class", "boundaries", "covered", "intruders"}
+    found = {"class", "boundaries", "covered", "intruders", "borders"}
+    assert report["regions"][0].keys() == found | {"members", "margin", "smallest_margin", "deleted"}
 
 
 @pytest.mark.parametrize(

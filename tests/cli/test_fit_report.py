@@ -25,8 +25,12 @@ def test_an_explainer_is_fitted_and_kept(gnn, tmp_path):
     assert report.row()["regions"] == len(report.regions) == 2
     assert sum(region["covered"] for region in report.regions) == 80
     assert {region["class"] for region in report.regions} == {"cycle", "house"}
+    assert sum(region["members"] for region in report.regions) == 10
+    assert report.regions[0]["borders"] == {"house": 1}
+    assert all(region["smallest_margin"] <= region["margin"] for region in report.regions)
     assert math.isfinite(report.validation_loss)
     assert "boundaries" in report.caption()
+    assert "given: validation graphs in the region" in report.caption()
     assert str(out) in report.caption()
     document = json.loads(json.dumps(report.to_json()))
     assert document["settings"]["epochs"] == 2

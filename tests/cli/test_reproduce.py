@@ -32,9 +32,14 @@ def test_options_reach_the_run_and_tables_are_shown(run, asked, tmp_path):
     ended = run("reproduce", "tradeoff", "--profile", "quick", "--out", str(tmp_path / "r"), "--jobs", "2", "--quiet")
     assert (ended.code, ended.err) == (0, "")
     expected = {"name": "tradeoff", "profile": "quick", "out": tmp_path / "r", "workers": 2, "progress": False}
-    assert asked == expected
+    assert asked == expected | {"fresh": False}
     assert all(text in ended.out for text in ("greedy", "a table", "a note", "a job", "skipped"))
     assert "failed" not in ended.out
+
+
+def test_fresh_reaches_the_run(run, asked, tmp_path):
+    assert run("reproduce", "tradeoff", "--out", str(tmp_path), "--fresh").code == 0
+    assert asked["fresh"] is True
 
 
 def test_failed_jobs_are_exit_code_1(run, asked, tmp_path):

@@ -183,9 +183,3 @@ def test_the_remainder_is_pushed_away_from_certainty_and_never_without_end() -> 
     assert (values.diff() < 0).all()
     assert (slope > 0).all()
     assert float(doubtful(torch.zeros(1))) == pytest.approx(1 / POLE)
-
-
-def test_only_what_is_above_the_target_counts() -> None:
-    owner = torch.tensor([0, 0, 0, 1])
-    sizes = sparse(torch.tensor([1.0, 1.0, 0.5, 0.9]), owner, 2, target=1.0)
-    torch.testing.assert_close(sizes, torch.tensor([1.5, 0.0]))

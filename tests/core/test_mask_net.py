@@ -5,11 +5,12 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from rcexplainer.core.mask_gates import ConcatGate, FactorisedGate, GateStack, MeanGate, NeighbourGate, own_weights
+from rcexplainer.core.concat_gate import ConcatGate, DirectedGate, both_ways, classwise, doubled
+from rcexplainer.core.mask_gates import FactorisedGate, GateStack, MeanGate, NeighbourGate, own_weights
 from rcexplainer.core.mask_net import EdgeMaskNet, mean_of, member_of, stack_of
 
 NODES, UNITS, D, WIDTH, CLASSES = 12, 30, 5, 4, 3
-GATES = [FactorisedGate, NeighbourGate, ConcatGate]
+GATES = [FactorisedGate, NeighbourGate, ConcatGate, DirectedGate]
 
 
 def inputs(seed: int = 0) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
@@ -87,14 +88,27 @@ def test_the_concatenating_gate_is_its_formula() -> None:
     gate = build(ConcatGate, hidden=7)
     z, z_g, label, pair, owner = inputs()
     first, last = gate.first, gate.last
-    expected = []
-    for i, j in pair.T.tolist():
-        ways = [
-            last.weight @ (first.weight @ torch.cat([z[a], z[b]]) + first.bias).clamp_min(0) + last.bias
+    ways = []
+    for (i, j), c in zip(pair.T.tolist(), label[owner].tolist(), strict=True):  # each class has a network of its own
+        ways += [
+            last.weight[c] @ (first.weight[c] @ torch.cat([z[a], z[b]]) + first.bias[c]).clamp_min(0) + last.bias[c]
             for a, b in ((i, j), (j, i))
         ]
-        expected.append(sum(ways)[0] / 2)
-    torch.testing.assert_close(gate(z, z_g, label, pair, owner), torch.stack(expected))
+    both = torch.cat(ways).view(-1, 2)
+    torch.testing.assert_close(gate(z, z_g, label, pair, owner), both.mean(1))
+    ordered = gate.ordered(own_weights(gate), z, label, *doubled(pair, owner))
+    torch.testing.assert_close(both_ways(ordered)[0], both.T)
+    directed = build(DirectedGate, hidden=7)
+    directed.load_state_dict(gate.state_dict())
+    torch.testing.assert_close(directed(z, z_g, label, pair, owner).sigmoid(), both.sigmoid().mean(1))
+
+
+def test_one_network_for_all_classes_is_read_as_one_for_each() -> None:
+    gate, (z, z_g, label, pair, owner) = build(ConcatGate), inputs()
+    shared = {name: value[0] for name, value in gate.state_dict().items()}  # as version 0.1 had it
+    gate.load_state_dict(classwise(shared, len(gate.first.weight)))
+    found = [gate(z, z_g, torch.full_like(label, c), pair, owner) for c in range(len(gate.first.weight))]
+    assert all(torch.equal(one, found[0]) for one in found[1:])
 
 
 @pytest.mark.parametrize("gate_class", GATES)
@@ -113,8 +127,9 @@ def test_permuting_nodes_or_units_permutes_the_logits(gate_class: type[nn.Module
     torch.testing.assert_close(gate(z, z_g.flip(0), label.flip(0), pair, 1 - owner), expected)
 
 
-def test_each_class_reads_with_weights_of_its_own() -> None:
-    gate, (z, z_g, _, pair, owner) = build(FactorisedGate), inputs()
+@pytest.mark.parametrize("gate_class", [FactorisedGate, ConcatGate])
+def test_each_class_reads_with_weights_of_its_own(gate_class: type[nn.Module]) -> None:
+    gate, (z, z_g, _, pair, owner) = build(gate_class), inputs()
     before, after = (gate(z, z_g, torch.tensor([c, 0]), pair, owner) for c in (2, 1))
     assert torch.equal(before[owner == 1], after[owner == 1])
     assert not torch.allclose(before[owner == 0], after[owner == 0])

@@ -17,6 +17,7 @@ from rcexplainer.core.objectives import (
     keep_top,
     leave_region,
     lose_confidence,
+    lose_probability,
     seek_outcomes,
     sum_of,
 )
@@ -140,3 +141,19 @@ def test_the_ablation_is_the_confidence_of_both_graphs() -> None:
     mask = now.logits.detach().sigmoid()
     assert terms["same"].item() == pytest.approx(2 * confident(sure(mask[None])).mean().item())
     assert terms["opposite"].item() == pytest.approx(2 * 3 * doubtful(sure(1 - mask[None])).mean().item())
+
+
+def test_probabilities_are_weighed_as_boundaries_are() -> None:
+    now = step()
+    terms = lose_probability(Masks(sigmoid, weight=15.0), weight_same=0.2)(now)
+    mask = now.logits.detach().sigmoid()[None]
+    assert terms["same"].item() == pytest.approx(3 * (1 - sure(mask).exp()).mean().item())
+    assert terms["opposite"].item() == pytest.approx(12 * sure(1 - mask).exp().mean().item())
+
+
+def test_only_what_is_above_the_target_size_counts() -> None:
+    now = step()
+    sizes = torch.zeros(2).index_add(0, OWNER, now.logits.detach().sigmoid())
+    terms = leave_region(Masks(sigmoid, sparse=0.5, target_size=(1.2,)), 0.3)(now)
+    assert sizes[0] < 1.2 < sizes[1]
+    assert terms["sparse"].item() == pytest.approx(0.5 * (sizes[1].item() - 1.2) / 2)

@@ -23,6 +23,7 @@ def test_names():
         "ba-grid",
         "ba-2motifs",
         "three-motifs",
+        "motif-unions",
         "shared-neighbours",
         "nitro",
         "mutagenicity",

@@ -7,8 +7,9 @@ from torch import tensor
 from rcexplainer import RCExplainer
 from rcexplainer.datasets import load
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.fit.data import InstanceSet
-from rcexplainer.fit.teacher import margin, out_of_class, search
+from rcexplainer.fit.data import InstanceSet, margin
+from rcexplainer.fit.surface import ClassSurface
+from rcexplainer.fit.teacher import out_of_class, search
 from rcexplainer.gnn import TrainConfig, gnn_config, split_model, train_gnn
 
 
@@ -31,7 +32,7 @@ def known() -> InstanceSet:
 @torch.no_grad()
 def test_without_boundaries_the_search_first_takes_what_lowers_the_margin_most(known) -> None:
     """By trying every edge, one at a time; no region is asked for."""
-    lesson = search(known, out_of_class(known, None), tolerance=0.0)
+    lesson = search(known, out_of_class(known, None, None), tolerance=0.0)
     instances = known.instances
     for place in range(len(known)):
         one = instances.some(tensor([place]))
@@ -59,3 +60,17 @@ def test_how_far_the_model_has_gone_where_it_is_asked_to_go(known) -> None:
     towards = known.towards(1)
     assert (towards.label == 0).all()
     assert towards.reached(probabilities, tensor([0, 1])).tolist() == pytest.approx([0.3, 0.8])
+
+
+@torch.no_grad()
+def test_the_surface_of_a_class_is_its_margin_in_units_of_half_its_median(known) -> None:
+    margins = margin(known.log_probs, known.label, known.label)
+    plain = ClassSurface.of(known, scaled=False).clean
+    torch.testing.assert_close(plain, margins[:, None])
+    scaled = ClassSurface.of(known, scaled=True)
+    for label in known.label.unique():
+        own = known.label == label
+        torch.testing.assert_close(scaled.clean[own, 0], margins[own] / (margins[own].median() / 2))
+    ids = tensor([3, 0])
+    done = known.instances.split.run(known.instances[ids][0])
+    torch.testing.assert_close(scaled.margins(done, ids), scaled.clean[ids], rtol=1e-4, atol=1e-4)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import rcexplainer as rc
-from rcexplainer.config import PRESETS, RCConfig
+from rcexplainer.config import PRESETS, RCConfig, make_config
 from rcexplainer.core.mask_gates import MeanGate
 from rcexplainer.core.plackett_luce import log_softmax
 from rcexplainer.errors import CheckpointError, RCExplainerError
@@ -57,6 +57,7 @@ def test_the_paper_preset_is_the_text() -> None:
     assert paper.weight_sparse == pytest.approx(2 * 6e-5)  # an undirected edge is counted once here
     assert (paper.epochs, paper.lr, HIDDEN, paper.candidates_per_class) == (600, 0.001, 64, 50)
     assert (paper.inputs, paper.network, paper.scaled, paper.gate) == ("last", "concat", False, "sigmoid")
+    assert paper.pairs == "edges"
     assert (paper.weight_order, paper.weight_effect, paper.weight_outcome, paper.noise) == (0.0, 0.0, 0.0, 0.0)
 
 
@@ -66,9 +67,32 @@ def test_the_released_preset_is_the_authors_code() -> None:
     assert factor * released.weight_same == pytest.approx(3)
     assert factor * (1 - released.weight_same) == pytest.approx(12)
     assert factor * released.weight_discrete == pytest.approx(8)
-    assert factor * released.weight_sparse == pytest.approx(2 * 0.001)
-    assert (released.gate, released.temperature) == ("concrete", (0.5, 4.99))
-    assert (released.inputs, released.sampler, released.epochs, released.lr) == ("layers", "segment", 600, 0.001)
+    assert factor * released.weight_sparse == pytest.approx(0.001)  # for each entry of the padded matrix
+    assert (released.gate, released.temperature, released.pairs) == ("concrete", (5.0, 5.0), "padded")
+    assert (released.network, released.inputs, released.sampler) == ("directed", "unit", "segment")
+    assert (released.epochs, released.lr, released.batch_size, released.patience) == (600, 0.001, 200, None)
+    nodes = make_config("released", {}, "node")
+    assert factor * nodes.weight_same == pytest.approx(12)
+    assert factor * nodes.weight_discrete == pytest.approx(10)
+    assert factor * nodes.weight_sparse == pytest.approx(0.09)
+    assert (nodes.temperature, nodes.pairs) == ((0.5, 4.99), "square")
+
+
+def test_a_matrix_of_pairs_needs_a_network_and_gates_for_single_directions() -> None:
+    with pytest.raises(RCExplainerError, match=r'pairs="padded" .* needs network="directed" .* got network="concat"'):
+        RCExplainer(preset="released", network="concat")
+    with pytest.raises(RCExplainerError, match='got network="directed", gate="budget"'):
+        RCExplainer(preset="released", gate="budget")
+
+
+@pytest.mark.parametrize("leave", ["region", "nearest", "class", "probability", "confidence"])
+def test_masks_learn_to_leave_whatever_they_should(case, leave: str) -> None:
+    masks = {"weight_regions": 1.0, "weight_order": 0.0, "weight_effect": 0.0, "weight_outcome": 0.0, "noise": 0.0}
+    fitted = RCExplainer(leave=leave, epochs=12, on_collapse="report", **masks).fit(
+        case.model, case.train, progress=False
+    )
+    assert set(fitted.history[-1].terms) == {"same", "opposite", "sparse", "discrete"}
+    assert min(epoch.val for epoch in fitted.history) < fitted.history[0].val
 
 
 def test_masks_of_the_paper_preset_are_cut_at_one_half(case) -> None:
@@ -337,7 +361,7 @@ def test_a_share_of_the_instances_is_searched_and_the_others_teach_nothing(case,
     split = rc.gnn.split_model(case.model, case.train)
     with split.scope:
         data = InstanceSet.of(split, case.train[:40])
-        goal = teacher.out_of_class(data, None)
+        goal = teacher.out_of_class(data, None, None)
         some, every = (teacher.search(data, goal, searched=which) for which in (chosen, None))
     assert every.taught is None
     assert some.taught.nonzero().flatten().tolist() == chosen.tolist()

@@ -75,7 +75,7 @@ def test_a_result_says_where_it_comes_from(tmp_path) -> None:
     run(store, counting([1]))
     document = json.loads(store.path(JOBS[0]).read_text())
     assert document["inputs"] == {"number": 0}
-    assert {"versions", "machine", "commit", "workers", "threads"} == set(document["about"])
+    assert {"versions", "machine", "commit", "dirty", "workers", "threads"} == set(document["about"])
     assert document["seconds"] >= 0
 
 

@@ -15,6 +15,7 @@ def result(places, drops, noised, each) -> dict:
         "fidelity": [sum(drops) / len(drops)],
         "robust_places": noised,
         "robust": {"noise": [0.1], "k": [8], "auc": [[0.5]], "each": [[[value] for value in each]], "graphs": 3},
+        "strict": {"noise": [0.1], "k": [8], "auc": [[0.4]], "each": [[[value] for value in reversed(each)]]},
     }
 
 
@@ -26,6 +27,7 @@ def test_means_are_over_the_instances_that_both_have() -> None:
     assert one["fidelity"] == pytest.approx([0.3])
     assert two["fidelity"] == pytest.approx([0.3])
     assert (one["robust"]["auc"], two["robust"]["auc"]) == ([[0.6]], [[0.7]])
+    assert (one["strict"]["auc"], two["strict"]["auc"]) == ([[0.8]], [[0.7]])  # of 1; here the AUC of 5 is missing
     assert one["robust"]["graphs"] == 3
     assert own["robust"]["auc"] == [[0.5]]
 

@@ -15,8 +15,10 @@ from rcexplainer.paper.headlines import (
     varied_headline,
 )
 from rcexplainer.paper.motif_tables import case_tables, dataset_tables, node_tables, pair_means
+from rcexplainer.paper.plan import settings_file
+from rcexplainer.paper.reference import published
 from rcexplainer.paper.result_groups import number, spread
-from rcexplainer.paper.robustness_tables import robustness_tables
+from rcexplainer.paper.robustness_tables import AT_ZERO, robustness_tables
 from rcexplainer.paper.table import Column, Table, TableCell, marked
 from rcexplainer.paper.time_tables import time_tables
 
@@ -158,6 +160,43 @@ def test_what_the_paper_reports_is_beside_ours() -> None:
     assert beside.rows[0][4].value == pytest.approx(-0.053)
 
 
+def test_a_reference_says_whose_it_is_and_at_which_sparsity_it_was_measured() -> None:
+    listed = {
+        "rcexplainer": {".95": {"value": 0.553, "sparsity": 0.935, "source": "authors"}},
+        "random": {
+            ".95": {"value": 0.07, "sparsity": 0.95, "source": "replication"},
+            ".90": {"value": 0.12, "sparsity": 0.91, "source": "replication"},
+        },
+    }
+    given = found(rcexplainer=[result(0.5)], random=[result(0.1)])
+    beside = fidelity_tables({"reference": {"toy": listed}}, given)[1]
+    assert beside.caption.endswith("beside what others report")
+    assert [row["by"] for row in beside.to_rows()] == ["authors, at .935", "replication, at .95", "replication, at .91"]
+    assert texts(beside, "reported") == ["0.553", "0.07", "0.12"]
+    # .935 is not .95: the difference would be of the sparsities too.
+    assert texts(beside, "difference") == ["", "+0.03", "−0.02"]
+    authors, replication, apart = beside.notes
+    assert "fitted and evaluated on the same graphs" in authors
+    assert "not the paper's own numbers" in replication
+    assert apart.startswith("no difference is shown where the sparsities are more than .01 apart")
+    alone = fidelity_tables({"reference": {"toy": {"random": {".95": listed["random"][".95"]}}}}, given)[1]
+    assert alone.to_rows() == [
+        {"method": "random", "sparsity": ".95", "ours": "0.10", "replication, at .95": "0.07", "difference": "+0.03"}
+    ]
+
+
+def test_every_reference_of_fidelity_says_where_it_is_from() -> None:
+    """None of them is the paper's own: its figure has no numbers."""
+    settings = settings_file("fidelity")
+    known = [one for own in published(settings, "mutagenicity").values() for one in own.values()]
+    assert len(known) == 11
+    assert {one.source for one in known} == {"authors", "replication"}
+    assert all(one.sparsity is not None for one in known)
+    ours = published(settings, "mutagenicity")["rcexplainer"]
+    assert [one.origin for one in ours.values()] == [f"authors, at {at}" for at in (".935", ".883", ".837", ".777")]
+    assert not any(one.comparable(at) for at, one in ours.items())
+
+
 def test_who_is_left_out_has_a_note_and_no_row() -> None:
     gone = {"method": "x", "skipped": "it has no attention layer", "instances": 0, "held_out": 0, "fidelity": []}
     half = found(rcexplainer=[result()], attention=[gone], cf2=[gone, result(instances=10)])
@@ -185,20 +224,44 @@ def test_a_dead_run_has_a_note_with_the_reason() -> None:
     assert table.notes == ("a, 1 of 2 seeds: dead: all edges of an instance get the same score",)
 
 
-def test_robustness_has_a_table_for_each_k_and_says_what_stands_on_fewer_graphs() -> None:
-    slow = result(0.3)
+def test_robustness_has_a_table_for_each_k_and_noise_and_says_what_stands_on_fewer_graphs() -> None:
+    slow, ours = result(0.3), result(0.5)
     slow["robust"] = slow["robust"] | {"graphs": 10}
-    settings = {"noise": [0.0, 0.1], "k": [8, 12], "reference": {"toy": {"cf2": {"10": 0.25, "20": 0.2}}}}
-    eight, beside, twelve, two, four = robustness_tables(settings, found(rcexplainer=[result(0.5)], cf2=[slow]))
+    ours["strict"] = ours["robust"] | {"auc": [[0.5, 0.4], [0.3, None]]}
+    settings = {
+        "noise": [0.0, 0.1],
+        "k": [8, 12],
+        "source": "replication",
+        "source_text": "not the paper's",
+        "reference": {"toy": {"cf2": {"10": 0.25, "20": 0.2}}},
+    }
+    made = robustness_tables(settings, found(rcexplainer=[ours], cf2=[slow]))
+    eight, strict, beside, twelve, strict_twelve, two, four, *nodes = made
     assert texts(eight, "10 % ↑") == ["0.40", "0.20"]
     assert texts(eight, "graphs") == ["100", "10"]
-    assert eight.notes == ("cf2: noise on 10 graphs a seed",)
+    assert eight.notes == ("cf2: noise on 10 graphs a seed", AT_ZERO)
+    assert "1.00 by construction" in AT_ZERO
+    assert not any(cell.best for cell in column(eight, "0 %"))
+    assert "the paper's noise: about half of the nominal share" in eight.caption
+    # Version 0.1 measured no strict noise: its results have no row there.
+    assert [row["method"] for row in strict.to_rows()] == ["rcexplainer"]
+    assert texts(strict, "10 % ↑") == ["0.30"]
+    assert "strict noise: the nominal share of edges is really changed" in strict.caption
     assert beside.to_rows() == [
-        {"method": "cf2", "noise, %": "10", "ours": "0.20", "paper": "0.25", "difference": "−0.05"}
+        {"method": "cf2", "noise, %": "10", "ours": "0.20", "replication": "0.25", "difference": "−0.05"}
     ]
-    assert texts(twelve, "0 % ↑") == ["0.60", "0.40"]
+    assert beside.caption.endswith("under the paper's noise, k = 8, beside the replication's")
+    assert beside.notes == ("not the paper's",)
+    assert texts(twelve, "0 %") == ["0.60", "0.40"]
     assert texts(twelve, "10 % ↑") == ["–", "–"]
+    assert texts(strict_twelve, "0 %") == ["0.40"]
     assert ("top 2 nodes" in two.caption, "top 4 nodes" in four.caption) == (True, True)
+    assert [("strict noise" in one.caption, "top 2 nodes" in one.caption) for one in nodes] == [
+        (True, True),
+        (True, False),
+    ]
+    without = robustness_tables(settings | {"noise": [0.05, 0.1]}, found(rcexplainer=[ours]))
+    assert AT_ZERO not in without[0].notes
 
 
 def test_the_own_search_stands_beside_the_prefixes_and_competes_with_nobody() -> None:
@@ -226,9 +289,11 @@ def test_the_share_of_graphs_whose_prediction_stays_is_of_the_graphs_not_of_the_
 
 
 def test_the_overlap_of_counterfactuals_says_how_many_there_are() -> None:
-    given = found(a=[result(jaccard=0.5, jaccard_copies=20)], b=[result()])
-    last = robustness_tables({"noise": [0.0, 0.1]}, given)[-1]
+    both = {"jaccard": 0.5, "jaccard_copies": 20, "strict_jaccard": 0.3, "strict_jaccard_copies": 10}
+    given = found(a=[result(**both)], b=[result()])
+    *_, last, strict = robustness_tables({"noise": [0.0, 0.1]}, given)
     assert last.to_rows() == [{"method": "a", "copies": "20", "overlap ↑": "0.50"}]
+    assert strict.to_rows() == [{"method": "a", "copies": "10", "overlap ↑": "0.30"}]
 
 
 def test_times_are_in_milliseconds_and_compared_with_ours() -> None:
@@ -304,9 +369,11 @@ def test_the_labelled_group_says_how_many_graphs_it_has() -> None:
 
 
 def test_the_sum_of_an_ablation() -> None:
-    (table,) = ablation_tables({}, found(default=[result(0.5)], greedy=[result(0.9)]))
+    both = result(0.5, strict={"auc": [[0.4]]})
+    (table,) = ablation_tables({}, found(default=[both], greedy=[result(0.9)]))
     assert texts(table, "sum ↑") == ["2.50", "4.50"]
     assert texts(table, "robust ↑") == ["0.50", "0.90"]
+    assert texts(table, "robust, strict ↑") == ["0.40", "–"]  # version 0.1 did not measure it
 
 
 def test_a_case_study_has_a_row_for_each_pair() -> None:
@@ -372,6 +439,11 @@ def test_headlines_have_methods_as_rows_and_datasets_or_networks_as_columns() ->
     assert robustness_headline({"noise": [0.0, 0.1], "k": [4, 8]}, sets) is None  # 8: not measured at 10 %
     assert texts(robustness_headline({"noise": [0.0, 0.1]}, sets), "one, 10 % ↑") == ["0.40", "0.00"]
     assert robustness_headline({"noise": [0.0, 0.1], "k": [4]}, sets) is None
+    sets[0][1]["strict"] = {"auc": [[0.3], [0.2]]}
+    strict = robustness_headline({"noise": [0.0, 0.1]}, sets)
+    assert [one.title for one in strict.columns] == ["method", "one, 10 %", "one, 10 %, strict", "two, 10 %"]
+    assert texts(strict, "one, 10 %, strict ↑") == ["0.20", "–"]
+    assert "strict noise: the nominal share" in strict.caption
     assert texts(node_headline({}, sets), "two, accuracy ↑") == ["0.700", ""]
     assert texts(time_headline({}, sets), "one, alone ↓") == ["10", "10"]
     assert fidelity_headline({}, []) is None

@@ -8,6 +8,7 @@ from rcexplainer.paper.entries import PAPER_ENTRIES, figures, headline, tables
 from rcexplainer.paper.plan import settings_file
 from rcexplainer.paper.report import write_report
 from rcexplainer.paper.reproduce import Reproduction
+from rcexplainer.paper.result_groups import without_networks
 from rcexplainer.paper.store import Store
 from rcexplainer.paper.tradeoff import tradeoff_points
 from tests.paper.fakes import case
@@ -61,8 +62,8 @@ def test_the_tradeoff_measures_every_setting_on_validation_graphs(toy_run: Repro
     points = tradeoff_points(planned.tagged(toy_run.found.results))
     assert [one.name for one in points] == ["default", "no noise"]
     for one in points:
-        assert set(one.ratio) == set(one.robustness) == {"cycle", "house"}
-        assert all(0 <= value <= 1 for value in one.robustness.values())
+        assert set(one.ratio) == set(one.robustness) == set(one.strict) == {"cycle", "house"}
+        assert all(0 <= value <= 1 for value in (*one.robustness.values(), *one.strict.values()))
         assert one.epochs == 2
     (table,) = tables(planned, toy_run.found.results)
     assert sum(row["rule"] != "" for row in table.to_rows()) == 1
@@ -71,7 +72,7 @@ def test_the_tradeoff_measures_every_setting_on_validation_graphs(toy_run: Repro
 @pytest.fixture
 def study(toy_run: Reproduction) -> dict:
     (planned,) = (one for one in toy_run.plans if one.name == "case-study")
-    ((_, result),) = planned.tagged(toy_run.found.results)
+    ((_, result),) = without_networks(planned.tagged(toy_run.found.results))
     return result
 
 

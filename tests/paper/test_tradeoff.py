@@ -25,7 +25,8 @@ def test_the_table_names_the_winner_once_all_settings_are_there() -> None:
         return {"fidelity": {"a": level, "b": 2 * level}, "robustness": {"a": robust, "b": 0.9}, "epochs": 3}
 
     greedy = ({"variant": "greedy"}, {"fidelity": {"a": 2.0, "b": 4.0}})
-    one, two = ({"variant": "one"}, scores(1.0, 0.9)), ({"variant": "two"}, scores(1.5, 0.8))
+    strict = {"strict": {"a": 0.8, "b": 0.9}}  # version 0.1 did not measure it
+    one, two = ({"variant": "one"}, scores(1.0, 0.9) | strict), ({"variant": "two"}, scores(1.5, 0.8))
     (table,) = tradeoff_table(SETTINGS, [({"network": True}, {}), greedy, one, two])
     assert table.to_rows() == [
         {
@@ -33,7 +34,8 @@ def test_the_table_names_the_winner_once_all_settings_are_there() -> None:
             "ratio, a ↑": "0.500",
             "ratio, b ↑": "0.500",
             "mean ratio ↑": "0.500",
-            "robustness ↑": "0.900",
+            "robust ↑": "0.900",
+            "robust, strict ↑": "0.850",
             "epochs": "3",
             "rule": "← chosen",
         },
@@ -42,7 +44,8 @@ def test_the_table_names_the_winner_once_all_settings_are_there() -> None:
             "ratio, a ↑": "0.750",
             "ratio, b ↑": "0.750",
             "mean ratio ↑": "0.750",
-            "robustness ↑": "0.850",
+            "robust ↑": "0.850",
+            "robust, strict ↑": "–",
             "epochs": "3",
             "rule": "",
         },

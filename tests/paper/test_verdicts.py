@@ -62,7 +62,7 @@ def test_a_method_that_was_left_out_or_lacks_a_seed_leaves_the_claim_open() -> N
 
     one = judged("fidelity", change)["nci1: fidelity above the paper's methods"]
     assert (one.reached, one.found) == (None, "subgraphx is left out: its extra is missing")
-    few = judged("case-study", drop=1)["AUC of the motif that tells two classes apart"]
+    few = judged("case-study", drop=2)["AUC of the motif that tells two classes apart"]
     assert (few.reached, few.found) == (None, "the case study: 2 of 3 seeds")
 
 
@@ -70,26 +70,43 @@ def test_robustness_is_judged_level_by_level_with_k_8() -> None:
     def change(tags, result):
         if tags["dataset"] == "mutagenicity" and tags.get("variant") == "rcexplainer":
             result["robust"]["auc"][4] = [0.99, 0.87, 0.99]  # 20 % noise
+            result["strict"]["auc"][6] = [0.99, 0.77, 0.99]  # 30 %
         if tags["dataset"] == "nci1" and tags.get("variant") == "greedy":
             result["robust"]["auc"][0] = [1.0, 1.0, 1.0]  # without noise nothing is asked
-            result["robust"]["auc"][2] = [0.0, 0.94, 0.0]
+            result["robust"]["auc"][2] = [0.0, 0.95, 0.0]
+        if tags["dataset"] == "ba-2motifs" and tags.get("variant") == "rcexplainer-noldb, with stability":
+            result["strict"]["auc"][1] = [0.0, 0.97, 0.0]
 
     found = judged("robustness", change)
-    high = found["mutagenicity: AUC under noise, k = 8"]
+    high, strict = (found[f"mutagenicity: AUC under {noise} noise, k = 8"] for noise in ("the paper's", "strict"))
     assert (high.reached, high.found) == (False, ".870 at 20 %")
-    assert high.aim == "≥ .93 at 10 %, ≥ .88 at 20 %, ≥ .84 at 30 %"
-    best = found["nci1: AUC under noise above every other method's, k = 8"]
-    assert (best.reached, best.found) == (False, "not above greedy at 10 % (.940 against .940)")
-    assert found["ba-2motifs: AUC under noise above every other method's, k = 8"].reached
+    assert high.aim == "≥ .945 at 10 %, ≥ .89 at 20 %, ≥ .85 at 30 %"
+    assert (strict.reached, strict.found) == (False, ".770 at 30 %")
+    assert strict.aim == "≥ .93 at 10 %, ≥ .85 at 20 %, ≥ .78 at 30 %"
+    best = found["nci1: AUC under the paper's noise above every other method's, k = 8"]
+    assert (best.reached, best.found) == (False, "not above greedy at 10 % (.950 against .950)")
+    assert found["nci1: AUC under strict noise above every other method's, k = 8"].reached
+    assert found["ba-2motifs: AUC under the paper's noise above every other method's, k = 8"].reached
+    helped = "ba-2motifs: AUC under {} above that of baselines with the same stability loss, k = 8"
+    assert found[helped.format("the paper's noise")].reached
+    missed = found[helped.format("strict noise")]
+    assert missed.found == "not above rcexplainer-noldb, with stability at 5 % (.955 against .970)"
+
+
+def test_results_without_strict_noise_leave_its_claims_open() -> None:
+    """As version 0.1 kept them."""
+    found = judged("robustness", lambda tags, result: result.pop("strict", None) and None)
+    for claim, one in found.items():
+        assert one.reached is (None if "strict noise" in claim else True), claim
 
 
 def test_what_is_missed_by_little_is_told_from_its_aim() -> None:
     def change(tags, result):
         if tags["dataset"] == "mutagenicity" and tags.get("variant") == "rcexplainer":
-            result["robust"]["auc"][4] = [0.99, 0.8797, 0.99]
+            result["robust"]["auc"][4] = [0.99, 0.8897, 0.99]
 
-    missed = judged("robustness", change)["mutagenicity: AUC under noise, k = 8"]
-    assert (missed.reached, missed.found) == (False, ".8797 at 20 %")
+    missed = judged("robustness", change)["mutagenicity: AUC under the paper's noise, k = 8"]
+    assert (missed.reached, missed.found) == (False, ".8897 at 20 %")
 
 
 def test_times_are_compared_as_multiples() -> None:
@@ -136,7 +153,8 @@ def test_links_are_judged_by_their_motif_and_by_the_own_search() -> None:
 
 def test_the_case_study_names_the_pairs_that_fail() -> None:
     def change(tags, result):
-        result["pairs"][0]["auc"] = 0.94
+        if not tags.get("network"):
+            result["pairs"][0]["auc"] = 0.94
 
     one = judged("case-study", change)["AUC of the motif that tells two classes apart"]
     assert (one.reached, one.aim) == (False, "≥ .95, every pair")

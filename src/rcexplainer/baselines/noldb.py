@@ -5,6 +5,10 @@
 
 c is the predicted class, G_θ the graph the masks keep and G'_θ the remainder. The loss has no boundaries, and there is
 no teacher. Network, gates, schedule, calibration, `save` and `rc.load` are RCExplainer's.
+
+For graphs the default trains L on noisy copies. With `weight_stable` above 0, L is trained on the graphs themselves and
+RCExplainer's stability loss (`core.stability`) on the copies, as in RCExplainer's default: what robustness owes to the
+noisy copies can then be told from what it owes to boundaries.
 """
 
 from dataclasses import replace
@@ -13,9 +17,9 @@ from typing import Any
 from torch import nn
 
 from rcexplainer.config import RCConfig
-from rcexplainer.core.objectives import Objective, lose_confidence
+from rcexplainer.core.objectives import Objective, keep_top, lose_confidence, sum_of
 from rcexplainer.explainer import FittedRCExplainer, RCExplainer
-from rcexplainer.fit.objective import Restarts, make_masks
+from rcexplainer.fit.objective import STABLE_TOP, Restarts, make_masks
 from rcexplainer.gnn.forward import TaskName
 from rcexplainer.gnn.graph_checks import Graphs
 from rcexplainer.method.base import check_target
@@ -35,6 +39,7 @@ class NoLDB(RCExplainer):
         hops: How far computation graphs of nodes and links reach; measured if None.
         **settings: Fields of `RCConfig`; those of boundaries, sides and the teacher have no effect. The default
             learning rate is .002: at RCExplainer's .008 one step near the pole of the loss can undo all training.
+            `weight_stable` is 0 unless given.
 
     Raises:
         RCExplainerError: An unknown setting, or an impossible value.
@@ -52,12 +57,14 @@ class NoLDB(RCExplainer):
     ) -> None:
         self.eta = positive("eta", eta)
         # A collapse is reported: what RCExplainer would try next is boundaries, and then a teacher.
-        others = dict.fromkeys(("weight_order", "weight_effect", "weight_outcome", "weight_stable"), 0.0)
+        others = dict.fromkeys(("weight_order", "weight_effect", "weight_outcome"), 0.0)
         alone = {**others, "on_collapse": "report"}
         # One pass an epoch: several steps on the same graphs run into the pole of the loss.
-        own = {"weight_regions": 1.0, "lr": 0.002, "batch_size": 64} if preset == "default" else {}
+        own: dict[str, Any] = {"weight_stable": 0.0}
+        if preset == "default":
+            own |= {"weight_regions": 1.0, "lr": 0.002, "batch_size": 64}
         if preset == "default" and task == "graph":
-            own["noise"] = 0.15  # it is trained on noisy copies
+            own["noise"] = 0.15  # of the copies it is trained on
         super().__init__(task, target_class, preset, hops=hops, **(own | settings | alone))
 
     def checked_target(self, target_class: Any) -> Any:
@@ -88,5 +95,8 @@ class NoLDB(RCExplainer):
         return {**super().settings, "eta": self.eta}
 
     def objective(self, config: RCConfig, restarts: Restarts) -> Objective:
-        """The loss above."""
-        return lose_confidence(make_masks(config, restarts), self.eta)
+        """The loss above, and the stability loss where it has a weight."""
+        parts = [lose_confidence(make_masks(config, restarts), self.eta)]
+        if config.weight_stable and config.noise:
+            parts.append(keep_top(config.weight_stable, STABLE_TOP))
+        return sum_of(parts)

@@ -5,7 +5,9 @@
     M_u = σ((f_u + log ε − log(1 − ε)) / T),  ε ~ U(b, 1 − b)         T goes from T₀ to T₁ in training
     loss = −log p(c | G ⊙ M) + size · Σ M_e + entropy · mean H(M_e)   e: the edges of the instance
 
-MLP, gates and loss are PyG's. Different from PyG: one gate for both directions of an edge, and batches of instances.
+MLP, gates and loss are PyG's. Different from PyG: one gate for both directions of an edge, and batches of instances;
+and, where it has a weight, RCExplainer's stability loss (`core.stability`) on noisy copies of the instances, so that
+both methods can be compared with the same help.
 """
 
 from dataclasses import dataclass
@@ -17,7 +19,10 @@ from torch import Tensor, nn
 from rcexplainer.baselines.soft_masks import SoftBatch, edges_of, size_and_entropy
 from rcexplainer.core.gates import uniform
 from rcexplainer.core.objectives import Terms
+from rcexplainer.core.stability import NoisyCopy
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.fit.readings import NoisyReading, Reading
+from rcexplainer.gnn.forward import TaskName
 from rcexplainer.gnn.node_inputs import node_inputs
 from rcexplainer.method.settings import non_negative, number, positive, whole
 
@@ -40,14 +45,17 @@ class PGSettings:
     bias: float = 0.01  # b
     batch_size: int = 128  # instances per step
     hidden: int = 64  # width of the MLP
+    weight_stable: float = 0.0  # top-k stability under noise, as in RCExplainer; 0: there are no noisy copies
+    noise: float = 0.3  # noisy copies have up to this share of edges and features changed
 
     def __post_init__(self) -> None:
         for name in ("epochs", "batch_size", "hidden"):
             whole(name, getattr(self, name))
-        for name in ("edge_size", "edge_ent"):
+        for name in ("edge_size", "edge_ent", "weight_stable"):
             non_negative(name, getattr(self, name))
         positive("lr", self.lr)
         number("bias", self.bias, lambda given: 0 < given < 0.5, "between 0 and ½")
+        number("noise", self.noise, lambda given: 0 < given <= 1, "a share above 0 and up to 1")
         if not isinstance(self.temperature, tuple) or len(self.temperature) != 2:
             raise RCExplainerError(f"temperature must be a pair (T₀, T₁), got {self.temperature!r}")
         for value in self.temperature:
@@ -63,15 +71,39 @@ def unit_inputs(soft: SoftBatch) -> tuple[Tensor, Tensor]:
     """Inputs of the MLP for every unit, in one direction and in the other, [units, D] each."""
     with torch.no_grad():
         done = soft.split.run(soft.batch)
-    z, (i, j) = node_inputs(done, soft.batch, "last"), soft.units.pair
-    asked = [] if soft.split.task == "graph" else [done.embedding[soft.units.owner]]
+    reading = Reading(node_inputs(done, soft.batch, "last"), done.embedding)
+    return pair_inputs(reading, soft.units.pair, soft.units.owner, soft.split.task)
+
+
+def pair_inputs(reading: Reading, pair: Tensor, owner: Tensor, task: TaskName) -> tuple[Tensor, Tensor]:
+    """The same for any node pairs.
+
+    Args:
+        reading: Node embeddings after the last layer, and embeddings of the instances.
+        pair: [2, units] the node pairs.
+        owner: [units] their instances.
+        task: What an instance is.
+    """
+    z, (i, j) = reading.nodes, pair
+    asked = [] if task == "graph" else [reading.embedding[owner]]
     return torch.cat([z[i], z[j], *asked], 1), torch.cat([z[j], z[i], *asked], 1)
+
+
+def both_ways(net: nn.Module, inputs: tuple[Tensor, Tensor]) -> Tensor:
+    """f [units] from the inputs of both directions."""
+    one, other = inputs
+    return ((net(one) + net(other)) / 2).squeeze(1)
 
 
 def unit_logits(net: nn.Module, soft: SoftBatch) -> Tensor:
     """f [units]."""
-    one, other = unit_inputs(soft)
-    return ((net(one) + net(other)) / 2).squeeze(1)
+    return both_ways(net, unit_inputs(soft))
+
+
+def noisy_logits(net: nn.Module, reading: NoisyReading, task: TaskName) -> NoisyCopy:
+    """f of the units of noisy copies."""
+    logits = both_ways(net, pair_inputs(reading, reading.pair, reading.owner, task))
+    return NoisyCopy(logits, reading.owner, reading.unit)
 
 
 def mean_loss(soft: SoftBatch, logits: Tensor, share: float, settings: PGSettings, generator: torch.Generator) -> Terms:

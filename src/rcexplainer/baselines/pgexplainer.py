@@ -7,6 +7,9 @@ save     the network, its settings, and the fingerprint of the GNN; read with `P
 `PGExplainer(**PYG_PGEXPLAINER)` (see `pg_gates`) has PyG's settings. On validation graphs of BA-2motifs they rank the
 motif last: at these temperatures gates are half open, and a model that counts neighbours sees graphs unlike those it
 was trained on. The defaults, chosen there, have gates that are nearly closed or open, and penalise size more.
+
+With `weight_stable` above 0 (it is 0, as published) the top edges should also be those of noisy copies of the
+instances: RCExplainer's stability loss, on copies made as for RCExplainer.
 """
 
 import json
@@ -20,15 +23,19 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 from tqdm.auto import tqdm
 
-from rcexplainer.baselines.pg_gates import PGSettings, gate_net, mean_loss, unit_inputs, unit_logits
+from rcexplainer.baselines.pg_gates import PGSettings, gate_net, mean_loss, noisy_logits, unit_inputs, unit_logits
 from rcexplainer.baselines.soft_masks import SoftBatch, in_batches, squash
 from rcexplainer.core.namespace import named, part
 from rcexplainer.core.objectives import Terms
+from rcexplainer.core.stability import stability_loss
 from rcexplainer.core.training import Schedule, Training, constant
 from rcexplainer.errors import CheckpointError
+from rcexplainer.fit.objective import STABLE_TOP
+from rcexplainer.fit.readings import POOL, NoisyReadings
 from rcexplainer.gnn.forward import Forward, TaskName
 from rcexplainer.gnn.graph_checks import GraphKind
 from rcexplainer.gnn.instances import Instances
+from rcexplainer.gnn.noise import distinct_features, noisy
 from rcexplainer.gnn.seed import seeded
 from rcexplainer.method.base import Method
 from rcexplainer.method.fitted_explainer import FittedExplainer
@@ -110,6 +117,18 @@ class FittedPGExplainer(FittedExplainer):
         )
 
 
+def noisy_copies(instances: Instances, noise: float, generator: torch.Generator) -> NoisyReadings:
+    """Embeddings of noisy copies of the instances, which a network is trained on.
+
+    Args:
+        instances: The instances.
+        noise: The highest noise level of a copy.
+        generator: Draws the copies.
+    """
+    batch, _ = instances[instances.everything]
+    return NoisyReadings(instances, "last", noisy(noise, distinct_features(batch)), POOL, generator)
+
+
 class PGExplainer(Method):
     """PGExplainer (Luo et al., NeurIPS 2020).
 
@@ -145,8 +164,15 @@ class PGExplainer(Method):
 
         def loss(ids: Tensor, share: float) -> Terms:
             soft = some(ids)
-            return mean_loss(soft, unit_logits(net, soft), share, settings, generator)
+            logits = unit_logits(net, soft)
+            terms = mean_loss(soft, logits, share, settings, generator)
+            if copies is None:
+                return terms
+            copied = noisy_logits(net, copies(ids, soft.batch, soft.units, generator), split.task)
+            unstable = stability_loss(logits, soft.units.ptr, soft.units.owner, copied, STABLE_TOP)
+            return terms | {"stable": settings.weight_stable * unstable.mean()}
 
+        copies = noisy_copies(instances, settings.noise, generator) if settings.weight_stable else None
         inputs, _ = unit_inputs(some(instances.everything[:1]))
         with seeded(seed):
             net = gate_net(inputs.size(1), settings.hidden).to(inputs)

@@ -59,6 +59,7 @@ class Case:
         greedy_depth: float = GREEDY_DEPTH,
         device: str | None = None,
         baseline_settings: Mapping[str, Any] | None = None,
+        recipe: str = "ours",
         root: Path | None = None,
         keep: Path | None = None,
         progress: bool = True,
@@ -75,13 +76,14 @@ class Case:
             greedy_depth: The share of the units that greedy deletion orders.
             device: Where the network is trained and, in graph sets, methods are run; None: the CPU.
             baseline_settings: Of a baseline, on top of its tuned settings; RCExplainer ignores them.
+            recipe: How the network is trained, a key of `RECIPES`.
             root: Where downloaded datasets are.
             keep: A folder of trained networks.
             progress: Show progress bars.
         """
         task = task_of(dataset)
         data, trained = trained_gnn(
-            dataset, arch, seed, root=root, device=device, progress=progress, task=task, keep=keep
+            dataset, arch, seed, root=root, device=device, progress=progress, task=task, keep=keep, recipe=recipe
         )
         return cls(
             data,

@@ -7,6 +7,7 @@ the drop of the probability of whatever class the model predicts for it.
 """
 
 from collections.abc import Mapping
+from functools import partial
 
 from rcexplainer.benchmark.case import GREEDY_DEPTH, Case
 from rcexplainer.benchmark.graph_summary import graph_summary
@@ -29,14 +30,17 @@ from rcexplainer.benchmark.measures import (
     EdgeSet,
     VerifiedCounterfactuals,
     edge_set,
+    keeps_without_edges,
     verified_counterfactuals,
 )
 from rcexplainer.benchmark.networks import on_device, sample
 from rcexplainer.benchmark.plan import Plan
 from rcexplainer.benchmark.reliance import reliance
 from rcexplainer.benchmark.results import HEADLINE_SPARSITIES, OURS
+from rcexplainer.explainer import FittedRCExplainer
 from rcexplainer.explanation import Explanation
-from rcexplainer.metrics import Fidelity, fidelity, motif_auc, robustness
+from rcexplainer.metrics import Fidelity, RegionAgreement, fidelity, motif_auc, region_agreement, robustness
+from rcexplainer.metrics.perturbation import NoiseProtocol
 
 TIMED_GRAPHS = 20  # on which the times of a method are taken
 
@@ -45,15 +49,21 @@ def graph_plan(robust: bool = True) -> Plan:
     """The plan for graph sets.
 
     Args:
-        robust: Measure robustness to noise.
+        robust: Measure robustness to noise, the paper's and strict.
     """
     measures: dict[str, Measure] = {
         "fidelity": _fidelity,
         "auc": _auc,
         "counterfactuals": _counterfactuals,
         "edges": _edges,
-        **({"robustness": _robustness} if robust else {}),
+        "edgeless": lambda shown: keeps_without_edges(shown.case.split, shown.ones),
+        "region_agreement": _region_agreement,
     }
+    if robust:
+        measures |= {
+            "robustness": partial(_robustness, "paper"),
+            "strict_robustness": partial(_robustness, "strict"),
+        }
     measurement = GroupMeasurement(by_class, measures, usual_search, lambda case, _: case.places, TIMED_GRAPHS)
     return Plan(measurement, _network, graph_summary, graph_tables)
 
@@ -89,14 +99,22 @@ def _edges(shown: GroupExplanations) -> EdgeSet | None:
     return edge_set(shown.case.split, shown.ones) if shown.method == OURS else None
 
 
-def _robustness(shown: GroupExplanations) -> float:
+def _robustness(protocol: NoiseProtocol, shown: GroupExplanations) -> float:
     """AUC at 10 % noise on some of the graphs predicted as the class, the same ones for every method."""
     if shown.group != "predicted":
         return NAN
     seed = shown.case.seed
     some = [shown.ones[place] for place in sample(len(shown.ones), ROBUST_GRAPHS, seed)]
     graphs = on_device([one.graph for one in some], shown.case.device)
-    return robustness(shown.fitted, graphs, [ROBUST_NOISE], ROBUST_K, seed=seed, explanations=some).auc[0][0]
+    found = robustness(shown.fitted, graphs, [ROBUST_NOISE], ROBUST_K, protocol=protocol, seed=seed, explanations=some)
+    return found.auc[0][0]
+
+
+def _region_agreement(shown: GroupExplanations) -> RegionAgreement | None:
+    """Of the graphs predicted as the class."""
+    if shown.group != "predicted" or not isinstance(shown.fitted, FittedRCExplainer):
+        return None
+    return region_agreement(shown.fitted, shown.ones, seed=shown.case.seed)
 
 
 def _network(case: Case) -> NetworkResult:

@@ -17,9 +17,11 @@ from rcexplainer.benchmark.measures import NAN, EdgeSet, VerifiedCounterfactuals
 from rcexplainer.benchmark.plan import Evaluation
 from rcexplainer.benchmark.reliance import Reliance
 from rcexplainer.benchmark.results import HEADLINE_SPARSITIES, Rows, column, columns, mean, means_and_stds
+from rcexplainer.metrics import RegionAgreement
 
 LEAST_GREEDY = 0.1  # a ratio to a smaller mean fidelity of greedy deletion would be noise
 FROM_90 = HEADLINE_SPARSITIES.index(0.90)  # from this sparsity on, scores are to be above occlusion's
+NO_AGREEMENT = RegionAgreement()
 NO_COUNTERFACTUALS = VerifiedCounterfactuals(NAN, NAN, NAN, NAN)
 
 
@@ -81,11 +83,18 @@ def flippable_rows(evaluation: Evaluation) -> Rows:
         if one.method == "greedy"
         for group in one.groups
     }
+    edgeless = {
+        (one.seed, group.group, group.label): group.edgeless
+        for one in evaluation.results
+        if one.method == "greedy"
+        for group in one.groups
+    }
     groups: dict[tuple[str, str], list[tuple[MotifUse, dict[str, float]]]] = {}
     for network in evaluation.networks:
         for one in network.motif_use:
             numbers = {"greedy": greedy.get((network.seed, one.group, one.label), NAN), "motif": one.flips}
             numbers |= asdict(one.reliance or Reliance())
+            numbers["edgeless"] = edgeless.get((network.seed, one.group, one.label), NAN)
             groups.setdefault((one.group, one.label), []).append((one, numbers))
     return [
         {
@@ -139,7 +148,10 @@ def _numbers(one: GroupResult, beside: Relative) -> dict[str, float]:
         "difference": beside.difference,
         "AUC": one.auc,
         "robustness": one.robustness,
+        "strict_robustness": one.strict_robustness,
         **asdict(one.counterfactuals or NO_COUNTERFACTUALS),
         "edges_sparsity": edges.sparsity,
         "edges_flips": edges.flips,
+        "region_difference": (one.region_agreement or NO_AGREEMENT).difference,
+        "region_p": (one.region_agreement or NO_AGREEMENT).p_value,
     }

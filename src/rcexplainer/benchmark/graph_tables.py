@@ -5,15 +5,18 @@ from typing import Any
 
 from rcexplainer.benchmark.cost_tables import cost_table
 from rcexplainer.benchmark.graph_summary import LEAST_GREEDY, flippable_rows, method_rows
+from rcexplainer.benchmark.measures import ROBUST_CAPTION
 from rcexplainer.benchmark.plan import Evaluation
 from rcexplainer.benchmark.reliance import NEGLIGIBLE
 from rcexplainer.benchmark.results import HEADLINE_SPARSITIES, OURS, Rows, Tables, column, seeds_text, short
+from rcexplainer.metrics.region_agreement import ONE_REGION
 
 FIRST = (
     "first, what can be flipped at all: the shares that flip by greedy deletion, and when the motif is deleted; motif "
     f"alone: share with the same prediction when nothing else is left; idle edges: share of the motif's edges that "
     f"change p by less than {NEGLIGIBLE} when deleted alone; other edges: share of all others that change it by more; "
-    "two flip: share of small graphs that flip without some one or two edges, by trying every pair"
+    "two flip: share of small graphs that flip without some one or two edges, by trying every pair; edgeless: share "
+    "that keeps its prediction without any edge"
 )
 
 
@@ -26,17 +29,29 @@ def graph_tables(evaluation: Evaluation) -> Tables:
             _headline(rows, seeds),
             f"test graphs predicted as the class, {seeds_text(seeds)}: fidelity at each sparsity; ratio to greedy "
             f"(Δ: the difference, where greedy's mean is below {short(LEAST_GREEDY)}); above: number of sparsities "
-            "from .90 down at which the fidelity is above occlusion's; AUC of the motif; robust: AUC at 10 % noise; "
-            "flipped and size of counterfactuals within 30 % of the edges",
+            "from .90 down at which the fidelity is above occlusion's; AUC of the motif; "
+            f"{ROBUST_CAPTION}; flipped and size of counterfactuals within 30 % of the edges",
         ),
         (
             _own_table(rows, seeds),
             "rcexplainer on the graphs predicted and labelled as the class; edges: sparsity of {score > ½} → share "
             "that flips when it is deleted; minimal: share of the counterfactuals, share of a sample that the model "
-            "confirms",
+            f"confirms; {_regions_text(evaluation)}",
         ),
         cost_table(evaluation.results),
     ]
+
+
+def _regions_text(evaluation: Evaluation) -> str:
+    """What the columns of regions say, or why they are empty."""
+    found = [group.region_agreement for one in evaluation.results for group in one.groups if one.method == OURS]
+    notes = {one.note for one in found if one is not None}
+    if notes == {ONE_REGION}:
+        return f"regions: nothing to compare, there is {ONE_REGION}"
+    return (
+        "regions: how much more alike the kinds of the top 8 edges are within a decision region than across regions of "
+        "the class, p by permutation (– where its graphs share a region)"
+    )
 
 
 def _first_table(rows: Rows) -> Rows:
@@ -50,6 +65,7 @@ def _first_table(rows: Rows) -> Rows:
             "idle edges": short(row["idle"]),
             "other edges": short(row["foreign"]),
             "two flip": short(row["two"]),
+            "edgeless": short(row["edgeless"]),
         }
         for row in rows
     ]
@@ -65,6 +81,7 @@ def _headline(rows: Rows, seeds: int) -> Rows:
             "above": "–" if row["method"] == "occlusion" else _count(row["above_occlusion"]),
             "AUC": short(row["AUC"]),
             "robust": short(row["robustness"]),
+            "robust, strict": short(row["strict_robustness"]),
             "flipped": short(row["flipped"]),
             "size": short(row["size"]),
         }
@@ -85,6 +102,8 @@ def _own_table(rows: Rows, seeds: int) -> Rows:
             "size": short(row["size"]),
             "edges": f"{short(row['edges_sparsity'])} → {short(row['edges_flips'])}",
             "minimal": f"{short(row['minimal'])}, {short(row['verified'])}",
+            "regions": short(row["region_difference"]),
+            "p": short(row["region_p"]),
         }
         for row in rows
         if row["method"] == OURS

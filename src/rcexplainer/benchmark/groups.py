@@ -7,7 +7,7 @@ An instance that a method cannot explain is left out for that method and counted
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from rcexplainer.benchmark.case import Case
@@ -15,13 +15,14 @@ from rcexplainer.benchmark.cost import Timed, clock_fitted
 from rcexplainer.benchmark.measurement import Measured
 from rcexplainer.benchmark.measures import NAN, EdgeSet, VerifiedCounterfactuals, motif_flips
 from rcexplainer.benchmark.methods import METHODS
+from rcexplainer.benchmark.records import LATER
 from rcexplainer.benchmark.reliance import Reliance
 from rcexplainer.benchmark.results import OURS
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.results import Search
-from rcexplainer.metrics import Fidelity
+from rcexplainer.metrics import Fidelity, RegionAgreement
 
 
 class Group(NamedTuple):
@@ -45,8 +46,11 @@ class GroupResult:
     auc_every: float = NAN  # the same for every motif of the computation graph
     accuracy_every: float = NAN
     robustness: float = NAN  # AUC at 10 % noise, the paper's protocol, k = 8
+    strict_robustness: float = NAN  # the same under strict noise
     counterfactuals: VerifiedCounterfactuals | None = None
     edges: EdgeSet | None = None  # RCExplainer only, whose scores are calibrated
+    edgeless: float = field(default=NAN, metadata=LATER)  # share that keeps its prediction without any edge
+    region_agreement: RegionAgreement | None = field(default=None, metadata=LATER)  # RCExplainer only, it has regions
 
 
 @dataclass(frozen=True)

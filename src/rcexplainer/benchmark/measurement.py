@@ -1,35 +1,37 @@
 """One method on the held-out instances of one network, edges really deleted.
 
 Fidelity, flips and sufficiency at sparsities, the scores against the known motif, verified counterfactuals from the
-ranking, and robustness to noise. A method that cannot explain this model is left out, with the reason. A slow method is
-measured on fewer instances (`Caps`), and the result says on which ones. The instances are drawn in one order for all
-methods: a smaller sample is contained in a larger one, and its noisy copies are the same.
+ranking, and robustness to two kinds of noise. A method that cannot explain this model is left out, with the reason. A
+slow method is measured on fewer instances (`Caps`), and the result says on which ones. The instances are drawn in one
+order for all methods: a smaller sample is contained in a larger one, and its noisy copies are the same.
 
     counterfactuals  by the same search for all methods, the prefixes of the ranking; RCExplainer's own search, which
                      goes on where no prefix flips, stands beside it (search_…)
+    robust, strict   the same top edges in noisy copies of the same graphs, by the paper's noise and by strict noise
     jaccard          overlap of the counterfactuals of graphs and of their copies at 10 % noise, by the same search
     labelled         test graphs labelled as the class (the paper's text; its code takes those predicted as the class)
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field
 
 from rcexplainer.benchmark.case import Case
 from rcexplainer.benchmark.dead import why_dead
 from rcexplainer.benchmark.layout import EXPLAINED
-from rcexplainer.benchmark.measures import NAN, ROBUST_K, ROBUST_NOISE, motif_flips
+from rcexplainer.benchmark.measures import NAN, ROBUST_K, ROBUST_NOISE, keeps_without_edges, motif_flips
 from rcexplainer.benchmark.methods import METHODS, USUAL, Caps
 from rcexplainer.benchmark.networks import on_device, sample
+from rcexplainer.benchmark.noise_measures import compared_auc, overlap, rounded, under_noise
+from rcexplainer.benchmark.records import LATER
 from rcexplainer.benchmark.results import OURS
 from rcexplainer.errors import MissingExtraError, RCExplainerError
+from rcexplainer.explainer import FittedRCExplainer
 from rcexplainer.explanation import Explanation
 from rcexplainer.method.fitted_explainer import FittedExplainer
-from rcexplainer.metrics import Robustness, fidelity, motif_accuracy, motif_auc, robustness, sufficiency
+from rcexplainer.metrics import Robustness, fidelity, motif_accuracy, motif_auc, sufficiency
 from rcexplainer.metrics.fidelity import SPARSITIES
 from rcexplainer.metrics.flips import counterfactuals
-
-DIGITS = 5  # of the numbers kept for each instance
+from rcexplainer.metrics.region_agreement import RegionAgreement, region_agreement
 
 
 @dataclass(frozen=True)
@@ -55,21 +57,29 @@ class Measured:
     search_flipped: float = NAN  # the same three by RCExplainer's own search
     search_minimal: float = NAN
     search_size: float = NAN
-    robust: Robustness | None = None  # the paper's protocol; graph sets only
-    jaccard: float = NAN  # overlap of counterfactuals at 10 % noise
+    robust: Robustness | None = None  # under the paper's noise; graph sets only
+    strict: Robustness | None = None  # the same graphs under strict noise
+    jaccard: float = NAN  # overlap of counterfactuals at 10 % noise, the paper's
     jaccard_copies: int = 0  # copies that have one, as their graph has
+    strict_jaccard: float = NAN  # the same two under strict noise
+    strict_jaccard_copies: int = 0
     places: tuple[int, ...] = ()  # the held-out instances that were explained
     drops: tuple[tuple[float, ...], ...] = ()  # [sparsity][instance]: fidelity is their mean
     robust_places: tuple[int, ...] = ()  # the graphs whose noisy copies were explained
+    edgeless: float = field(default=NAN, metadata=LATER)  # share that keeps its prediction without any edge
+    region_agreement: RegionAgreement | None = field(default=None, metadata=LATER)  # of explainers that have regions
     skipped: str = ""  # why nothing was measured
-    dead: str = ""  # why its rankings say nothing
+    dead: str = field(default="", metadata=LATER)  # why its rankings say nothing
 
     @property
     def robustness(self) -> float:
-        """AUC at 10 % noise, k = 8."""
-        if self.robust is None or ROBUST_NOISE not in self.robust.noise or ROBUST_K not in self.robust.k:
-            return NAN
-        return self.robust.auc[self.robust.noise.index(ROBUST_NOISE)][self.robust.k.index(ROBUST_K)]
+        """AUC at 10 % noise, k = 8, the paper's protocol."""
+        return compared_auc(self.robust)
+
+    @property
+    def strict_robustness(self) -> float:
+        """The same under strict noise."""
+        return compared_auc(self.strict)
 
 
 def measure(
@@ -86,7 +96,7 @@ def measure(
     Args:
         case: The network and the instances.
         name: A method of `METHODS`.
-        noise: Noise levels at which robustness is measured; none: it is not.
+        noise: Noise levels at which robustness is measured, by both protocols; none: it is not.
         k: Numbers of top edges that must survive the noise.
         caps: On how many instances each thing is measured.
         progress: Show a progress bar while fitting.
@@ -129,8 +139,9 @@ def measure_fitted(
     searched = counterfactuals(case.explain(fitted, places, "greedy")) if name == OURS else None
     labelled = _labelled(case, fitted, caps.labelled)
     noised = [] if case.within or not noise else case.first(caps.noisy)
-    robust = robustness(fitted, case.graphs(noised), noise, k, seed=case.seed) if noised else None
-    overlap, copies = _overlap(case, fitted, caps.overlaps) if noise else (NAN, 0)
+    compared = [] if case.within or not noise else case.first(caps.overlaps)
+    overlaps = overlap(case, fitted, found, compared, "paper")
+    strict_overlaps = overlap(case, fitted, found, compared, "strict")
     known = case.data.has_ground_truth
     return Measured(
         method=name,
@@ -152,25 +163,19 @@ def measure_fitted(
         search_flipped=NAN if searched is None else searched.flipped,
         search_minimal=NAN if searched is None else searched.minimal,
         search_size=NAN if searched is None else searched.size,
-        robust=None if robust is None else replace(robust, each=_rounded(robust.each)),
-        jaccard=overlap,
-        jaccard_copies=copies,
+        robust=under_noise(case, fitted, found, noised, noise, k, "paper"),
+        strict=under_noise(case, fitted, found, noised, noise, k, "strict"),
+        jaccard=overlaps[0],
+        jaccard_copies=overlaps[1],
+        strict_jaccard=strict_overlaps[0],
+        strict_jaccard_copies=strict_overlaps[1],
+        edgeless=keeps_without_edges(case.split, shown),
+        region_agreement=_region_agreement(case, fitted, shown),
         places=tuple(found),
-        drops=_rounded(without.each),
+        drops=rounded(without.each),
         robust_places=tuple(noised),
         dead=why_dead(case.split, name, shown, without, case.seed),
     )
-
-
-def _overlap(case: Case, fitted: FittedExplainer, most: int | None) -> tuple[float, int]:
-    """Jaccard overlap of counterfactuals at 10 % noise, and the number of copies it is the mean of."""
-    graphs = case.graphs(case.first(most))
-    if not graphs:
-        return NAN, 0
-    found = robustness(fitted, graphs, (ROBUST_NOISE,), ROBUST_K, seed=case.seed, search="prefix")
-    assert found.jaccard is not None  # there is a search
-    assert found.flipped is not None
-    return found.jaccard[0], found.flipped[0]
 
 
 def _labelled(case: Case, fitted: FittedExplainer, most: int | None) -> list[Explanation]:
@@ -187,11 +192,9 @@ def _labelled(case: Case, fitted: FittedExplainer, most: int | None) -> list[Exp
     return [one for one in found if isinstance(one, Explanation)]
 
 
-def _rounded(values: Any) -> Any:
-    """Nested numbers with few digits, as there are many of them."""
-    if isinstance(values, tuple):
-        return tuple(_rounded(value) for value in values)
-    return None if values is None else round(values, DIGITS)
+def _region_agreement(case: Case, fitted: FittedExplainer, shown: list[Explanation]) -> RegionAgreement | None:
+    """Of RCExplainer and its variants: the others have no regions."""
+    return region_agreement(fitted, shown, seed=case.seed) if isinstance(fitted, FittedRCExplainer) else None
 
 
 def uses_motif(case: Case) -> float:

@@ -4,6 +4,7 @@ flipped    share with a flipping counterfactual of at most a given share of the 
 minimal    share of the flipping counterfactuals that are claimed to be minimal
 verified   share of a sample of these that the model confirms: it flips, and putting back any unit undoes that
 edges      the set {score > ½}: its mean sparsity 1 − |S| / |E|, and how often deleting exactly it flips
+edgeless   share that keeps its prediction without any deletable edge
 
 The measures of `rcexplainer.metrics` (fidelity, sufficiency, motif scores, robustness) are used as they are.
 """
@@ -16,6 +17,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from rcexplainer.explanation import Explanation
+from rcexplainer.fit.edgeless import stays
 from rcexplainer.gnn import SplitModel, delete_edges
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.metrics.flips import Counterfactuals, counterfactuals, flipping, minimal
@@ -24,6 +26,10 @@ from rcexplainer.metrics.motif import motif_edges
 VERIFIED = 50  # counterfactuals of a group that are verified once more
 ROBUST_NOISE, ROBUST_K = 0.1, 8  # the noise level and k at which the robustness of methods is compared
 ROBUST_GRAPHS = 100  # graphs of a group whose noisy copies are explained
+ROBUST_CAPTION = (
+    f"robust: AUC of a noisy graph's scores against the clean top {ROBUST_K} edges at {ROBUST_NOISE:.0%} noise, the "
+    "paper's (about half of it really changes edges, mostly additions) and strict (all of it, half deletions)"
+).replace("%", " %")
 
 NAN = float("nan")
 
@@ -83,6 +89,13 @@ def edge_set(split: SplitModel, ones: Sequence[Explanation]) -> EdgeSet:
     kept = [1 - float((one.unit_scores > 0.5).float().mean()) if len(one.units) else 1.0 for one in ones]
     flips = flips_without(split, ones, [one.edges for one in ones])
     return EdgeSet(sum(kept) / len(kept), float(flips.float().mean()))
+
+
+def keeps_without_edges(split: SplitModel, ones: Sequence[Explanation]) -> float:
+    """The share of instances that keep their prediction when all their deletable edges are deleted."""
+    instances = Instances(split, [one.instance for one in ones])
+    labels = torch.tensor([one.prediction for one in ones], device=instances.everything.device)
+    return float(stays(instances, labels, instances.everything).double().mean())
 
 
 def motif_flips(split: SplitModel, ones: Sequence[Explanation]) -> float:

@@ -10,7 +10,6 @@ nothing: such networks are counted, and left out of the headline.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from statistics import fmean, stdev
 from typing import Any
 
 from rcexplainer.benchmark.case import Case
@@ -25,11 +24,11 @@ from rcexplainer.benchmark.groups import (
     motif_use,
     usual_search,
 )
-from rcexplainer.benchmark.measures import VerifiedCounterfactuals
+from rcexplainer.benchmark.measures import VerifiedCounterfactuals, keeps_without_edges
 from rcexplainer.benchmark.networks import sample
 from rcexplainer.benchmark.plan import Evaluation, Plan
 from rcexplainer.benchmark.reliance import NEGLIGIBLE, Reliance, reliance
-from rcexplainer.benchmark.results import OURS, Rows, Tables, mean
+from rcexplainer.benchmark.results import OURS, Rows, Tables, mean, std
 from rcexplainer.datasets import GraphDataset, task_of
 from rcexplainer.explanation import Explanation
 from rcexplainer.metrics import counterfactuals, motif_accuracy, motif_auc
@@ -39,7 +38,7 @@ REFERENCE_INSTANCES = 30  # on which the slow references are run
 REFERENCE_DEPTH = 0.1  # the share of the units that greedy deletion orders
 TIMED_INSTANCES = 5  # on which the times of a method are taken
 
-NUMBERS = ("auc", "accuracy", "auc_every", "accuracy_every", "flipped", "size")
+NUMBERS = ("auc", "accuracy", "auc_every", "accuracy_every", "flipped", "size", "edgeless")
 
 
 def motif_plan() -> Plan:
@@ -50,6 +49,7 @@ def motif_plan() -> Plan:
         "auc_every": lambda shown: motif_auc(shown.ones, "every"),
         "accuracy_every": lambda shown: motif_accuracy(shown.ones, "every"),
         "counterfactuals": _counterfactuals,
+        "edgeless": lambda shown: keeps_without_edges(shown.case.split, shown.ones),
     }
     measurement = GroupMeasurement(_groups, measures, usual_search, _places, TIMED_INSTANCES)
     return Plan(measurement, _network, motif_summary, motif_tables, greedy_depth=REFERENCE_DEPTH)
@@ -113,7 +113,7 @@ def _mean_texts(ones: Sequence[GroupResult]) -> dict[str, str]:
     texts: dict[str, str] = {}
     for name in NUMBERS:
         values = [getattr(one.counterfactuals if name in ("flipped", "size") else one, name) for one in ones]
-        texts[name] = f"{fmean(values):.3f} ± {stdev(values) if len(values) > 1 else 0.0:.3f}"
+        texts[name] = f"{mean(values):.3f} ± {std(values):.3f}"
     return texts
 
 
@@ -139,7 +139,7 @@ def motif_tables(evaluation: Evaluation) -> Tables:
         f"count in the headline; {means['enough']:.2f} keep their prediction when only the motif is left, "
         f"{means['idle']:.2f} of its edges change p by less than {NEGLIGIBLE} when deleted alone, "
         f"{means['foreign']:.2f} of all other edges by more; {means['two']:.2f} of those small enough to try every "
-        "pair flip without some one or two edges"
+        "pair flip without some one or two edges; edgeless: share that keeps its prediction without any edge"
     )
     tables: Tables = [(mean_rows(evaluation, headline=False), f"all networks; {note}")]
     if good:

@@ -11,12 +11,12 @@ import torch
 from torch_geometric.data import Data
 from tqdm.auto import tqdm
 
-from rcexplainer.benchmark.accuracy import training_settings
+from rcexplainer.benchmark.recipes import recipe_of
 from rcexplainer.datasets import GraphDataset, load
 from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.gnn import GNNConfig, TrainConfig, TrainedGNN, gnn_config, load_gnn, save_gnn, train_gnn
 from rcexplainer.gnn.device import usable_device
-from rcexplainer.gnn.trainer import DEFAULT_TRAINING
+from rcexplainer.saving.fingerprint import weights_digest
 
 
 def each_seed(seeds: Sequence[int], dataset: str, progress: bool) -> Iterable[int]:
@@ -34,6 +34,7 @@ def trained_gnn(
     progress: bool = True,
     task: str = "graph",
     keep: Path | None = None,
+    recipe: str = "ours",
 ) -> tuple[GraphDataset, TrainedGNN]:
     """A dataset as this seed splits it, and a network trained on its training instances.
 
@@ -46,21 +47,24 @@ def trained_gnn(
         progress: Show a progress bar.
         task: What the instances of the dataset must be.
         keep: A folder; a network kept there is loaded instead of trained, a new one is written there.
+        recipe: How it is trained, a key of `RECIPES`.
 
     Returns:
-        The dataset and the network with its accuracy.
+        The dataset, of which a recipe may leave some graphs out, and the network with its accuracy.
 
     Raises:
         RCExplainerError: The dataset has other instances, or dataset or architecture are unknown.
     """
+    known = recipe_of(recipe)
     data = load(dataset, root=root, seed=seed)
     if data.task != task:
         raise RCExplainerError(f"{dataset} is a {data.task} set: this is for {task} sets")
+    data = known.data(data)
     config = gnn_config(arch, data.num_features, data.num_classes, data.task)
-    settings = training_settings(data.name) or DEFAULT_TRAINING[data.task]
+    settings = known.settings(data.name)
     path = None if keep is None else keep / f"{_name(dataset, arch, seed, config, settings)}.safetensors"
-    if path is not None and (known := _kept(path, seed)) is not None:
-        return data, known
+    if path is not None and (kept := _kept(path, seed)) is not None:
+        return data, kept
     trained = train_gnn(config, data.graphs, data.split, settings=settings, seed=seed, device=device, progress=progress)
     if path is not None:
         about = {"accuracy": trained.accuracy, "best_epoch": trained.best_epoch, "seconds": trained.seconds}
@@ -83,6 +87,24 @@ def _kept(path: Path, seed: int) -> TrainedGNN | None:
         return TrainedGNN(saved.model, info["accuracy"], info["best_epoch"], info["seconds"], seed)
     except (CheckpointError, KeyError):
         return None
+
+
+def kept_weights(folder: Path) -> dict[Path, str]:
+    """The hashes of the weights of all networks that are kept in a folder.
+
+    Args:
+        folder: The folder; it need not exist.
+
+    Returns:
+        File → `weights_digest`; files that cannot be read are left out.
+    """
+    found: dict[Path, str] = {}
+    for path in sorted(folder.glob("*.safetensors")):
+        try:
+            found[path] = weights_digest(load_gnn(path).model)
+        except CheckpointError:
+            continue
+    return found
 
 
 def on_device(graphs: Sequence[Data], device: str | None) -> list[Data]:

@@ -11,8 +11,9 @@ from typing import Any
 from rcexplainer.benchmark.case import GREEDY_DEPTH, Case
 from rcexplainer.benchmark.cost_tables import cost_rows
 from rcexplainer.benchmark.graph_plan import TIMED_GRAPHS
-from rcexplainer.benchmark.groups import Group, GroupExplanations, GroupMeasurement, GroupResult, NetworkResult
+from rcexplainer.benchmark.groups import Group, GroupExplanations, GroupMeasurement, GroupResult, Measure, NetworkResult
 from rcexplainer.benchmark.layout import EXPLAINED
+from rcexplainer.benchmark.measures import keeps_without_edges
 from rcexplainer.benchmark.plan import Evaluation, Plan
 from rcexplainer.benchmark.results import (
     HEADLINE_SPARSITIES,
@@ -47,7 +48,7 @@ def paper_plan(dataset: str) -> Plan:
         raise RCExplainerError(f"the paper's protocol is for {', '.join(EXPLAINED)}, got {dataset!r}")
     authors = AUTHORS.get(name)
     sparsities = tuple(authors or HEADLINE_SPARSITIES)
-    measures = {"fidelity": partial(_fidelity, sparsities)}
+    measures: dict[str, Measure] = {"fidelity": partial(_fidelity, sparsities), "edgeless": _edgeless}
     measurement = GroupMeasurement(_group, measures, lambda _: "none", lambda case, _: case.places, TIMED_GRAPHS)
     return Plan(
         measurement,
@@ -68,6 +69,10 @@ def _fidelity(sparsities: tuple[float, ...], shown: GroupExplanations) -> Fideli
     return fidelity(shown.case.split, shown.ones, sparsities)
 
 
+def _edgeless(shown: GroupExplanations) -> float:
+    return keeps_without_edges(shown.case.split, shown.ones)
+
+
 def _rows(sparsities: tuple[float, ...], evaluation: Evaluation) -> Rows:
     """Means over the seeds, a line for each method; `std` holds the standard deviations."""
     found: dict[str, list[GroupResult]] = {}
@@ -78,6 +83,7 @@ def _rows(sparsities: tuple[float, ...], evaluation: Evaluation) -> Rows:
             "class": ones[0].label,
             "method": method,
             "graphs": mean([len(one.places) for one in ones]),
+            "edgeless": mean([one.edgeless for one in ones]),
             **means_and_stds([columns(sparsities, one.fidelity.drop) for one in ones if one.fidelity is not None]),
         }
         for method, ones in found.items()
@@ -110,7 +116,8 @@ def _tables(sparsities: tuple[float, ...], authors: dict[float, float] | None, e
     cost = next(row for row in cost_rows(evaluation.results) if row["method"] == OURS)
     caption = (
         f"the paper's protocol: fidelity at each sparsity on the {graphs:.0f} graphs of {evaluation.dataset} "
-        f"predicted as {label}, on which the methods were fitted too; {seeds_text(len(evaluation.seeds))}; "
+        f"predicted as {label}, on which the methods were fitted too; {seeds_text(len(evaluation.seeds))}; without any "
+        f"edge {short(means[0]['edgeless'])} of them keep their prediction (edgeless); "
         f"rcexplainer was fitted in {cost['fit_seconds']:.1f} s and scores one graph alone in "
         f"{1000 * cost['seconds_each']:.1f} ms"
     )

@@ -10,6 +10,8 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
 
+LATER = {"later": True}  # metadata of fields that records of earlier versions lack: they get the default
+
 
 def read_record(kind: type[T], value: Any) -> T:
     """A dataclass from the dictionary of its fields.
@@ -22,10 +24,11 @@ def read_record(kind: type[T], value: Any) -> T:
         TypeError: The value does not fit the type.
     """
     hints = get_type_hints(kind)
-    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-    if not isinstance(value, dict) or value.keys() != set(names):
+    names = [one.name for one in fields(kind)]  # type: ignore[arg-type]
+    newer = {one.name for one in fields(kind) if one.metadata == LATER}  # type: ignore[arg-type]
+    if not isinstance(value, dict) or value.keys() | newer != set(names):
         raise TypeError(f"{kind.__name__} has the fields {', '.join(names)}, got {value!r}")
-    return kind(**{name: _read(hints[name], value[name]) for name in names})
+    return kind(**{name: _read(hints[name], item) for name, item in value.items()})
 
 
 def _read(kind: Any, value: Any) -> Any:

@@ -1,15 +1,22 @@
 """An explainer for a saved network: fitted on the training part, stopped by the validation part, saved to a file."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from rcexplainer.benchmark.accuracy import versions
 from rcexplainer.cli.saved_network import open_network
-from rcexplainer.explainer import FittedRCExplainer, RCExplainer
+from rcexplainer.core.region_summary import RegionSummaries
+from rcexplainer.explainer import RCExplainer
 from rcexplainer.saving.documents import writable_file
+
+MOST_SUMMARISED = 500  # validation graphs that are explained for the summary of the regions
+SUMMARY_COLUMNS = (
+    "given: validation graphs in the region; margin: their median distance from the nearest boundary, in units of its "
+    "scale, and the smallest one"
+)
 
 
 @dataclass(frozen=True)
@@ -25,8 +32,9 @@ class FitReport:
         settings: All settings as used; after a collapse they are safer than those asked for.
         graphs: Number of training graphs.
         validation: Number of validation graphs.
-        regions: For each decision region its class, and numbers of boundaries, covered graphs and intruders.
-        summary: The regions as text.
+        regions: Each decision region: its class, numbers of boundaries, covered graphs and intruders, the classes that
+            border it, and the validation graphs in it: their margins, and the edges their counterfactuals delete.
+        summary: The regions as a table.
         epochs: Epochs trained.
         validation_loss: The lowest one.
         seconds: Time of the fit.
@@ -59,7 +67,9 @@ class FitReport:
 
     def caption(self) -> str:
         """Return the regions, and where everything is."""
-        return f"{self.summary}\n\nfitted for {self.model} on {self.dataset}, saved in {self.explainer}"
+        return (
+            f"{self.summary}\n{SUMMARY_COLUMNS}\n\nfitted for {self.model} on {self.dataset}, saved in {self.explainer}"
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the document that `--json` prints."""
@@ -119,6 +129,8 @@ def fit_saved(
     )
     seconds = time.perf_counter() - started
     fitted.save(out)
+    shown = fitted.explain((validation or training)[:MOST_SUMMARISED], on_error="keep")
+    summary = fitted.region_summary(shown, node_names=data.node_names)
     return FitReport(
         dataset=data.name,
         model=str(model),
@@ -128,22 +140,28 @@ def fit_saved(
         settings=asdict(fitted.config),
         graphs=len(training),
         validation=len(validation),
-        regions=_regions(fitted, data.class_names),
-        summary=str(fitted.regions),
+        regions=_regions(summary),
+        summary=str(summary),
         epochs=len(fitted.history),
         validation_loss=min((epoch.val for epoch in fitted.history), default=float("nan")),
         seconds=seconds,
     )
 
 
-def _regions(fitted: FittedRCExplainer, class_names: Sequence[str]) -> tuple[dict[str, Any], ...]:
+def _regions(summary: RegionSummaries) -> tuple[dict[str, Any], ...]:
     """The decision regions as JSON values."""
+    names = summary.class_names
     return tuple(
         {
-            "class": class_names[region.label],
-            "boundaries": len(region.rows),
-            "covered": region.covered,
-            "intruders": region.intruders,
+            "class": names[one.label],
+            "boundaries": one.boundaries,
+            "covered": one.covered,
+            "intruders": one.intruders,
+            "borders": {names[label]: number for label, number in one.borders},
+            "members": one.members,
+            "margin": one.margin,
+            "smallest_margin": one.smallest_margin,
+            "deleted": dict(one.deleted),
         }
-        for region in fitted.regions.regions
+        for one in summary
     )

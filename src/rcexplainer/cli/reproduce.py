@@ -41,6 +41,15 @@ def reproduce(
             help="Folder of results, one per profile; finished jobs are not run again.",
         ),
     ] = Path("results"),
+    fresh: Annotated[
+        bool,
+        typer.Option(
+            "--fresh",
+            rich_help_panel=OUTPUT,
+            help="Delete what is stored for the entry, networks included, and run all of it anew. To go on after an "
+            "interruption, leave it out.",
+        ),
+    ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
     jobs: Annotated[
@@ -56,7 +65,7 @@ def reproduce(
     use_threads(threads)
     from rcexplainer.paper.reproduce import reproduce as run
 
-    result = run(entry, profile, writable_folder(out), workers=jobs, progress=not quiet)
+    result = run(entry, profile, writable_folder(out), workers=jobs, progress=not quiet, fresh=fresh)
     tables = [(table.to_rows(), "\n".join((table.caption, *table.notes))) for table in result.tables()]
     left_out = [
         ([{"job": one.job.label, name: one.error} for one in ones], caption)

@@ -104,19 +104,18 @@ def doubtful(log_p: Tensor) -> Tensor:
     return 1 / (POLE - log_p)
 
 
-def sparse(mask: Tensor, owner: Tensor, num_instances: int, target: Tensor | float = 0.0) -> Tensor:
-    """R_sparse (Eq. 10): the sum of the mask over the units of each instance, above a target size.
+def sparse(mask: Tensor, owner: Tensor, num_instances: int) -> Tensor:
+    """R_sparse (Eq. 10): the sum of the mask over the units of each instance.
 
     Args:
         mask: M [units].
         owner: [units] the instance of each unit.
         num_instances: n.
-        target: Size up to which nothing is penalised, for all instances or [n].
 
     Returns:
         [n].
     """
-    return (mask.new_zeros(num_instances).index_add(0, owner, mask) - target).relu()
+    return mask.new_zeros(num_instances).index_add(0, owner, mask)
 
 
 def discrete(mask: Tensor, owner: Tensor, num_instances: int) -> Tensor:

@@ -7,9 +7,9 @@ FactorisedGate   f = o_cᵀ relu(U z_i + U z_j + V z_i ⊙ V z_j + C z_G + a_c) 
 NeighbourGate    f = o_cᵀ (h + relu(N n_i + N n_j + 2 a)) + b_c,   h = relu(U z_i + …) as above
                  n_i is the mean of h over the units at node i: a unit sees its neighbours, as its worth depends on
                  whether they could replace it
-ConcatGate       f = oᵀ relu(W [z_i, z_j] + a) + b, the paper's literal form, averaged over both directions; W in two
-                 halves, each run once per node
 MeanGate         the average of several gates, by a function passed in
+
+The paper's literal form, on [z_i, z_j], is in `core.concat_gate`.
 
 z [nodes, D] node embeddings, z_G [instances, d] the instance's own, label [instances],
 pair [2, units], owner [units]  →  logits [units]
@@ -148,38 +148,6 @@ class NeighbourGate(FactorisedGate):
         return _answers(weights, around.relu_() + hidden, label, owner)
 
 
-class ConcatGate(nn.Module):
-    """f = oᵀ relu(W [z_i, z_j] + a) + b, averaged over both directions; it reads neither z_G nor the class.
-
-    Args:
-        node_width: D, the width of the node embeddings.
-        instance_width: Not used.
-        num_classes: Not used.
-        hidden: Width of the hidden layer.
-    """
-
-    def __init__(self, node_width: int, instance_width: int, num_classes: int, hidden: int = 64) -> None:
-        super().__init__()
-        self.first, self.last = nn.Linear(2 * node_width, hidden), nn.Linear(hidden, 1)
-
-    def forward(self, z: Tensor, z_g: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
-        """Compute the logits; see `FactorisedGate.forward`."""
-        return self.side_by_side(own_weights(self), z, z_g, label, pair, owner)[0]
-
-    @classmethod
-    def side_by_side(
-        cls, weights: Weights, z: Tensor, z_g: Tensor, label: Tensor, pair: Tensor, owner: Tensor
-    ) -> Tensor:
-        """Compute the logits of R gates; see `FactorisedGate.side_by_side`."""
-        near, far = (linear(z, half.flatten(0, 1)) for half in weights["first.weight"].chunk(2, 2))
-        i, j = pair
-        shift = weights["first.bias"].flatten()
-        ways = [near.index_select(0, a) + far.index_select(0, b) + shift for a, b in ((i, j), (j, i))]
-        last = weights["last.weight"].squeeze(1)  # [R, hidden]
-        both = ((ways[0].relu() + ways[1].relu()) / 2).view(pair.size(1), *last.shape).transpose(0, 1)
-        return torch.baddbmm(weights["last.bias"][:, None], both, last[..., None]).squeeze(2)
-
-
 def own_weights(gate: nn.Module) -> Weights:
     """The parameters of one gate, as a stack of one."""
     return {name: value[None] for name, value in gate.named_parameters()}
@@ -217,6 +185,11 @@ class GateStack(nn.Module):
         """Compute the logits of every member, [R, units]; see `FactorisedGate.forward`."""
         weights = dict(zip(self.names, self.weights, strict=True))
         return cast(Tensor, self._one[0].side_by_side(weights, z, z_g, label, pair, owner))  # type: ignore[operator]
+
+    def ordered(self, z: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
+        """Compute the logits of ordered pairs for every member, [R, p]; see `ConcatGate.ordered`."""
+        weights = dict(zip(self.names, self.weights, strict=True))
+        return cast(Tensor, self._one[0].ordered(weights, z, label, pair, owner))  # type: ignore[operator]
 
     def member(self, number: int) -> nn.Module:
         """A copy of one gate."""

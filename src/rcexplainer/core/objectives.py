@@ -2,6 +2,7 @@
 
     leave_region    15 · (λ L_same + (1 − λ) L_opp + β R_sparse + μ R_discrete)      the paper (Eq. 7)
     lose_confidence 15 · (L_conf + β R_sparse + μ R_discrete)                        its ablation without boundaries
+    lose_probability 15 · (λ (1 − P(c | G_θ)) + (1 − λ) P(c | G'_θ) + …)             the same weights, no boundaries
     follow_order    the order in which a search against the region's boundaries deleted the units
     follow_effects  the effect of each unit on its own
     seek_outcomes   the real outcome of deleting explanations drawn from the network's own ranking
@@ -18,8 +19,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from rcexplainer.core.drawn_masks import Draw, Logits, PairLogits, over_edges
 from rcexplainer.core.gates import Gate
-from rcexplainer.core.losses import SIDES, Side, confident, discrete, doubtful, sparse
+from rcexplainer.core.losses import SIDES, Side, confident, doubtful
 from rcexplainer.core.outcomes import OutcomeFn, outcome_loss
 from rcexplainer.core.plackett_luce import effect_loss, order_loss
 from rcexplainer.core.stability import NoisyCopy, stability_loss
@@ -40,6 +42,7 @@ class Step:
         log_p: k masks [k, units] → log P(c | G weighted by them) [k, n], c the predicted class.
         outcome: Units to delete, [k, units] → 1 − P(c | G without them) [k, n].
         copied: Gives the logits of noisy copies of the instances.
+        pairs: f_θ of ordered pairs of nodes, if the directions of a unit are scored apart.
         order: π [n, K] the order of a search's deletions, −1 after the last.
         effect: e [units] the effect of each unit on its own.
         progress: Share of the training that is done.
@@ -62,6 +65,7 @@ class Step:
     generator: torch.Generator
     taught: Tensor | None = None
     members: int = 1
+    pairs: PairLogits | None = None
 
     def mean(self, values: Tensor) -> Tensor:
         """The mean over the instances, for each network: [n] → [R]."""
@@ -89,6 +93,7 @@ class Masks:
 
     Attributes:
         gate: The function from logits to masks.
+        draw: What masks are drawn for, and what their size and entropy are taken over.
         weight: Factor of all terms of the loss.
         sparse: β, the weight of R_sparse.
         discrete: μ, the weight of R_discrete.
@@ -99,6 +104,7 @@ class Masks:
     """
 
     gate: Gate
+    draw: Draw = over_edges
     weight: float = 1.0
     sparse: float = 0.0
     discrete: float = 0.0
@@ -149,6 +155,24 @@ def lose_confidence(masks: Masks, eta: float) -> Objective:
     return regularised(both, masks)
 
 
+def lose_probability(masks: Masks, weight_same: float) -> Objective:
+    """The paper's weights on the probability itself: with two classes and a linear head, σ(B) is P(c).
+
+    Args:
+        masks: How masks are made and regularised.
+        weight_same: λ.
+
+    Returns:
+        The terms "same", "opposite", "sparse" and "discrete".
+    """
+
+    def both(step: Step, mask: Tensor) -> Terms:
+        kept, remainder = step.log_p(torch.stack([mask, 1 - mask])).exp()
+        return {"same": weight_same * (1 - kept), "opposite": (1 - weight_same) * remainder}
+
+    return regularised(both, masks)
+
+
 def regularised(both: Callable[[Step, Tensor], Terms], masks: Masks) -> Objective:
     """Add R_sparse and R_discrete to terms that are computed from a mask.
 
@@ -163,14 +187,14 @@ def regularised(both: Callable[[Step, Tensor], Terms], masks: Masks) -> Objectiv
 
     def objective(step: Step) -> Terms:
         now = start * (end / start) ** step.progress
-        mask = masks.gate(step.logits, step.ptr, step.owner, now, step.generator)
-        number = len(step.clean)
+        logits = Logits(step.logits, step.ptr, step.owner, step.pairs)
+        drawn = masks.draw(logits, masks.gate, now, step.generator)
         grown = min(1.0, step.progress / masks.warmup) if masks.warmup else 1.0
-        press, size = step.spread(masks.press), step.spread(masks.target_size)
+        press, target = step.spread(masks.press), step.spread(masks.target_size)
         pressed = press + (1 - press) * step.progress
-        parts = both(step, mask) | {
-            "sparse": pressed * masks.sparse * sparse(mask, step.owner, number, size),
-            "discrete": grown * masks.discrete * discrete(mask, step.owner, number),
+        parts = both(step, drawn.mask) | {
+            "sparse": pressed * masks.sparse * (drawn.size - target).relu(),
+            "discrete": grown * masks.discrete * drawn.entropy,
         }
         return {name: masks.weight * step.mean(part) for name, part in parts.items()}
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from rcexplainer.datasets import links, nitro, smiles_file, synthetic, tu
+from rcexplainer.datasets import links, motif_graphs, nitro, smiles_file, synthetic, tu
 from rcexplainer.datasets.dataset import GraphDataset, TaskName
 from rcexplainer.errors import DatasetError
 
@@ -31,8 +31,9 @@ DATASETS: dict[str, DatasetEntry] = {
     "tree-cycles": DatasetEntry("binary tree with 60 hexagons", "node", synthetic.tree_cycles),
     "tree-grid": DatasetEntry("binary tree with 80 grids 3×3", "node", synthetic.tree_grid),
     "ba-grid": DatasetEntry("Barabási–Albert base with 80 grids: the paper's “Tree-Grid”", "node", synthetic.ba_grid),
-    "ba-2motifs": DatasetEntry("Barabási–Albert tree with a 5-cycle or a house", "graph", synthetic.ba_2motifs),
-    "three-motifs": DatasetEntry("three classes, two of three motifs each", "graph", synthetic.three_motifs),
+    "ba-2motifs": DatasetEntry("Barabási–Albert tree with a 5-cycle or a house", "graph", motif_graphs.ba_2motifs),
+    "three-motifs": DatasetEntry("three classes, two of three motifs each", "graph", motif_graphs.three_motifs),
+    "motif-unions": DatasetEntry("six classes, each one of two motifs", "graph", motif_graphs.motif_unions),
     "shared-neighbours": DatasetEntry(
         "links between nodes with four neighbours in common, among decoys", "link", links.shared_neighbours
     ),

@@ -1,7 +1,7 @@
 """A dataset: graphs, the meaning of their numbers, and a split that is the same on every machine."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -91,6 +91,18 @@ class GraphDataset:
         if self.task == "graph":
             raise DatasetError(f"{self.name} holds {len(self)} graphs; .graph is for node and link sets, use .graphs")
         return self.graphs[0]
+
+    def at_most(self, nodes: int) -> "GraphDataset":
+        """The graphs with at most this many nodes, each in the part of the split it was in.
+
+        Args:
+            nodes: Largest number of nodes.
+        """
+        small = torch.tensor([int(graph.num_nodes or 0) <= nodes for graph in self.graphs])
+        place = small.long().cumsum(0) - 1
+        parts = (part[small[part]] for part in (self.split.train, self.split.val, self.split.test))
+        graphs = tuple(graph for graph, kept in zip(self.graphs, small.tolist(), strict=True) if kept)
+        return replace(self, graphs=graphs, split=Split(*(place[part] for part in parts)))
 
     @property
     def num_classes(self) -> int:

@@ -1,7 +1,7 @@
-"""Synthetic sets: motifs planted in random or regular bases, so that the true explanation is known.
+"""Synthetic node sets: motifs planted in random or regular bases, so that the true explanation is known.
 
     node sets   base + k motifs, evenly spaced, + 1 % random edges; a node's class is its role
-    graph sets  base + one or two motifs;                            a graph's class is its motifs
+    graph sets  base + one or two motifs (`motif_graphs`);           a graph's class is its motifs
 
 Every `Data` has each edge in both directions, sorted, with `edge_motif` and `edge_motif_id` (−1 outside). In node sets
 the id is the number of the motif, and `node_motif_id` holds the same for nodes. All randomness comes from one
@@ -9,9 +9,7 @@ the id is the number of the motif, and `node_motif_id` holds the same for nodes.
 every machine; checksums in the tests verify this.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from numbers import Integral
 from pathlib import Path
 
 import networkx as nx
@@ -29,14 +27,12 @@ from rcexplainer.datasets.motifs import (
     PlantedGraph,
     attach,
     bare,
-    clique,
     cycle,
     grid,
     link_at_random,
     union,
     whole_number,
 )
-from rcexplainer.errors import DatasetError
 
 NUM_FEATURES = 10
 HOUSE_ROLES = ("base", "middle", "floor", "roof")
@@ -122,61 +118,16 @@ def ba_grid(root: Path | None, seed: int) -> GraphDataset:
         The dataset.
     """
     random = np.random.RandomState(seed)
-    graph = _decorate(_barabasi_albert(300, 5, random), grid(3), 80, random)
+    graph = _decorate(barabasi_albert(300, 5, random), grid(3), 80, random)
     return _node_set("ba-grid", graph, _ones(graph), ("base", "grid"), seed)
-
-
-def ba_2motifs(root: Path | None, seed: int, num_graphs: int = 1000) -> GraphDataset:
-    """A 5-cycle or a house on a Barabási–Albert tree; the motif of every graph has the id 0.
-
-    As in the published set, the cycle is class 0: deleting an edge turns a house, class 1, into it.
-
-    Args:
-        root: Not used; the set is generated.
-        seed: Random seed of the graphs and of the split.
-        num_graphs: Number of graphs.
-
-    Returns:
-        The dataset.
-
-    Raises:
-        DatasetError: If `num_graphs` is not a whole number with at least one graph per class.
-    """
-    shapes = (cycle(5), HOUSE)
-    planted = [{0: shape} for shape in shapes]
-    classes = tuple(shape.name for shape in shapes)
-    return _graph_set("ba-2motifs", planted, classes, seed, num_graphs, base_sizes=range(20, 21))
-
-
-def three_motifs(root: Path | None, seed: int, num_graphs: int = 1500) -> GraphDataset:
-    """Two of three motifs determine the class, and each pair of classes shares one: the paper's case study.
-
-    `edge_motif_id` is the kind of motif in all graphs: 0 house, 1 hexagon, 2 clique of four.
-
-    Args:
-        root: Not used; the set is generated.
-        seed: Random seed of the graphs and of the split.
-        num_graphs: Number of graphs.
-
-    Returns:
-        The dataset.
-
-    Raises:
-        DatasetError: If `num_graphs` is not a whole number with at least one graph per class.
-    """
-    shapes = (HOUSE, cycle(6), clique(4))
-    planted = [{kind: shapes[kind] for kind in kinds} for kinds in ((0, 1), (1, 2), (0, 2))]
-    classes = tuple("+".join(shape.name for shape in motifs.values()) for motifs in planted)
-    # The motifs differ in size; with bases of different sizes the number of nodes does not reveal the class.
-    return _graph_set("three-motifs", planted, classes, seed, num_graphs, base_sizes=range(16, 25))
 
 
 def _ba_shapes(random: np.random.RandomState) -> PlantedGraph:
     """The graph of `ba_shapes`."""
-    return _decorate(_barabasi_albert(300, 5, random), HOUSE, 80, random)
+    return _decorate(barabasi_albert(300, 5, random), HOUSE, 80, random)
 
 
-def _barabasi_albert(num_nodes: int, edges_per_node: int, random: np.random.RandomState) -> nx.Graph:
+def barabasi_albert(num_nodes: int, edges_per_node: int, random: np.random.RandomState) -> nx.Graph:
     """A Barabási–Albert graph, seeded from the stream."""
     return nx.barabasi_albert_graph(num_nodes, edges_per_node, seed=whole_number(random, range(2**31)))
 
@@ -222,47 +173,12 @@ def _features(num_nodes: int, mean: float, random: np.random.RandomState) -> Ten
 def _node_set(name: str, graph: PlantedGraph, x: Tensor, classes: tuple[str, ...], seed: int) -> GraphDataset:
     """A node set whose labels are the roles."""
     labels = torch.from_numpy(graph.roles)
-    data = _data(graph, x, labels)
+    data = planted_data(graph, x, labels)
     data.node_motif_id = torch.from_numpy(graph.node_motif_id)
     return GraphDataset(name, "node", (data,), stratified_split(labels, seed), classes)
 
 
-def _graph_set(
-    name: str,
-    planted: Sequence[Mapping[int, Motif]],
-    classes: tuple[str, ...],
-    seed: int,
-    num_graphs: int,
-    base_sizes: range,
-) -> GraphDataset:
-    """A graph set; `planted` has the motifs of each class by their ids, and classes alternate to be balanced."""
-    _check_num_graphs(name, num_graphs, at_least=len(classes))
-    random = np.random.RandomState(seed)
-    labels = [position % len(classes) for position in range(num_graphs)]
-    graphs = tuple(_motif_graph(planted[label], label, base_sizes, random) for label in labels)
-    return GraphDataset(name, "graph", graphs, stratified_split(labels, seed), classes)
-
-
-def _check_num_graphs(name: str, num_graphs: object, at_least: int) -> None:
-    """Raise an error unless it is a whole number with at least one graph per class."""
-    if not isinstance(num_graphs, Integral) or isinstance(num_graphs, bool) or num_graphs < at_least:
-        raise DatasetError(
-            f"{name} needs num_graphs to be a whole number of at least {at_least}, one graph per class; "
-            f"got {num_graphs!r}"
-        )
-
-
-def _motif_graph(motifs: Mapping[int, Motif], label: int, base_sizes: range, random: np.random.RandomState) -> Data:
-    """Tie each motif to the base by a single random edge, so that no other cycle arises."""
-    base = _barabasi_albert(whole_number(random, base_sizes), 1, random)
-    graph = bare(base)
-    for motif_id, motif in motifs.items():
-        tie = (whole_number(random, range(len(base))), whole_number(random, range(len(motif.roles))))
-        graph = attach(graph, motif, motif_id, [tie])
-    return _data(graph, torch.full((graph.num_nodes, NUM_FEATURES), 0.1), torch.tensor([label]))
-
-
-def _data(graph: PlantedGraph, x: Tensor, y: Tensor) -> Data:
+def planted_data(graph: PlantedGraph, x: Tensor, y: Tensor) -> Data:
     """The graph with features and labels."""
     data = doubled(graph.edges, graph.edge_motif_id)
     data.x, data.y = x, y

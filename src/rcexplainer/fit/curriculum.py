@@ -5,6 +5,7 @@ from rcexplainer.core.regions import Regions
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.fit.data import InstanceSet
 from rcexplainer.fit.step import TrainingSet
+from rcexplainer.fit.surface import assign_of
 from rcexplainer.fit.teacher import teach
 from rcexplainer.saving.checkpoint import FitFile
 
@@ -35,8 +36,9 @@ def with_lessons(
         if target is not None and bool((data.label == target).all()):
             continue  # predicted so already, all of them
         some = data if target is None else data.towards(target)
-        lessons = teach(some, own, config, file, name if target is None else f"{name} {target}", progress)
-        parts.append(TrainingSet.of(some, lessons, own, config))
+        region = assign_of(config)(own, some.embedding, some.label)
+        lessons = teach(some, own, region, config, file, name if target is None else f"{name} {target}", progress)
+        parts.append(TrainingSet(some, lessons, own, region, config))
     if not parts:
         raise RCExplainerError(
             f"all {len(data)} instances of the {name} are predicted as target_class {next(iter(regions))} already: "

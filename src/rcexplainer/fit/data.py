@@ -98,3 +98,14 @@ def hold_out(label: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]
     if not len(held):
         return order, order  # nothing can be spared: the same instances serve twice
     return order[~torch.isin(order, held)], held
+
+
+def margin(log_probs: Tensor, label: Tensor, target: Tensor) -> Tensor:
+    """[n] the logit of the label minus the target's; a target equal to the label stands for the best other class.
+
+    Logits differ as log-probabilities [n, C] do.
+    """
+    own = log_probs.gather(1, label[:, None]).squeeze(1)
+    best = log_probs.scatter(1, label[:, None], -torch.inf).amax(1)
+    asked = log_probs.gather(1, target[:, None]).squeeze(1)
+    return own - torch.where(target == label, best, asked)

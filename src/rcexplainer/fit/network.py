@@ -11,8 +11,9 @@ from torch_geometric.data import Data
 
 from rcexplainer.config import RCConfig
 from rcexplainer.core.calibration import Calibration
+from rcexplainer.core.concat_gate import ConcatGate, DirectedGate, classwise
 from rcexplainer.core.connectivity import connected
-from rcexplainer.core.mask_gates import ConcatGate, FactorisedGate, Mean, NeighbourGate
+from rcexplainer.core.mask_gates import FactorisedGate, Mean, NeighbourGate
 from rcexplainer.core.mask_net import EdgeMaskNet, mean_of
 from rcexplainer.core.plackett_luce import log_softmax
 from rcexplainer.core.units import Units
@@ -25,7 +26,9 @@ NETWORKS: dict[str, Callable[..., nn.Module]] = {
     "neighbours": NeighbourGate,
     "factorised": FactorisedGate,
     "concat": ConcatGate,
+    "directed": DirectedGate,
 }
+AS_THEY_ARE = ("concat", "directed")  # the paper's own forms read the embeddings as they are, not standardised
 
 
 def learns_ranking(config: RCConfig) -> bool:
@@ -66,7 +69,7 @@ def make_net(nodes: Tensor, embedding: Tensor, rows: int, config: RCConfig) -> E
     """
     widths = nodes.size(1), embedding.size(1)
     net = EdgeMaskNet(make_gate(*widths, rows, config), *widths).to(embedding.device, embedding.dtype)
-    if config.network != "concat":  # the paper's own form reads the embeddings as they are
+    if config.network not in AS_THEY_ARE:
         net.standardise(nodes, embedding)
     return net
 
@@ -154,7 +157,7 @@ def restored_net(weights: dict[str, Tensor], ensemble: int, rows: int, config: R
     widths = len(weights["node_mean"]), len(weights["instance_mean"])
     gates = [make_gate(*widths, rows, config) for _ in range(ensemble)]
     net = mean_of([EdgeMaskNet(gate, *widths) for gate in gates], mean_logits(config)).to(weights["node_mean"])
-    net.load_state_dict(weights)
+    net.load_state_dict(classwise(weights, rows) if config.network == "concat" else weights)
     return net.eval()
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rcexplainer.config import RCConfig
+from rcexplainer.core.drawn_masks import over_edges, over_matrix
 from rcexplainer.core.gates import GATES
 from rcexplainer.core.losses import SIDES
 from rcexplainer.core.objectives import (
@@ -12,11 +13,14 @@ from rcexplainer.core.objectives import (
     follow_order,
     keep_top,
     leave_region,
+    lose_confidence,
+    lose_probability,
     seek_outcomes,
     sum_of,
 )
 
 STABLE_TOP = 8  # k: top edges that must survive noise, as in the paper's measure
+ETA = 10.0  # η of L_conf; the paper gives no value
 DRAWS = 2  # explanations drawn for an instance in a step, to be compared with each other
 
 
@@ -49,6 +53,7 @@ def make_masks(config: RCConfig, restarts: Restarts) -> Masks:
     """How logits become masks, and the penalties on them."""
     return Masks(
         GATES[config.gate],
+        draw=over_edges if config.pairs == "edges" else over_matrix,
         weight=config.weight_regions,
         sparse=config.weight_sparse,
         discrete=config.weight_discrete,
@@ -56,6 +61,15 @@ def make_masks(config: RCConfig, restarts: Restarts) -> Masks:
         target_size=restarts.target_size,
         press=restarts.press,
     )
+
+
+def mask_objective(config: RCConfig, masks: Masks) -> Objective:
+    """The loss of masks, by what they should lead out of."""
+    if config.leave == "probability":
+        return lose_probability(masks, config.weight_same)
+    if config.leave == "confidence":
+        return lose_confidence(masks, ETA)
+    return leave_region(masks, config.weight_same, SIDES[config.sides])
 
 
 def make_objective(config: RCConfig, restarts: Restarts | None = None) -> Objective:
@@ -68,7 +82,7 @@ def make_objective(config: RCConfig, restarts: Restarts | None = None) -> Object
     masks = make_masks(config, restarts or Restarts.alone(config))
     parts: list[Objective] = []
     if config.weight_regions:
-        parts.append(leave_region(masks, config.weight_same, SIDES[config.sides]))
+        parts.append(mask_objective(config, masks))
     if config.weight_order:
         parts.append(follow_order(config.weight_order))
     if config.weight_effect:

@@ -6,6 +6,7 @@ import torch
 
 from rcexplainer.config import RCConfig
 from rcexplainer.core.boundaries import Head, LinearBoundaries
+from rcexplainer.core.nearest_boundary import nearest_regions
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.sampling import sample_boundaries
 from rcexplainer.errors import RCExplainerError
@@ -45,14 +46,12 @@ def find_boundaries(
 
 
 def find_regions(boundaries: LinearBoundaries, seen: Predictions, config: RCConfig) -> Regions:
-    """The decision regions they bound (Eq. 1, 4, 5)."""
-    regions = Regions.fit(
-        boundaries,
-        seen.embedding,
-        seen.label,
-        epsilon=config.epsilon,
-        scaled=config.scaled,
-        tight=config.tight,
-    )
+    """The decision regions they bound (Eq. 1, 4, 5); or each instance's nearest boundary alone."""
+    if config.leave == "nearest":
+        regions = nearest_regions(boundaries, seen.embedding, seen.label, scaled=config.scaled)
+    else:
+        regions = Regions.fit(
+            boundaries, seen.embedding, seen.label, epsilon=config.epsilon, scaled=config.scaled, tight=config.tight
+        )
     log.info("%s", regions)
     return regions

@@ -6,18 +6,19 @@ from functools import cached_property
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
 
 from rcexplainer.config import RCConfig
 from rcexplainer.core.calibration import Calibration, calibrate
 from rcexplainer.core.collapse import mask_collapse, ranking_collapse
+from rcexplainer.core.concat_gate import mean_direction
+from rcexplainer.core.drawn_masks import PairLogits
 from rcexplainer.core.mask_net import EdgeMaskNet
 from rcexplainer.core.objectives import Objective, Step
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.segments import gather_ranges, owners
 from rcexplainer.core.stability import NoisyCopy
-from rcexplainer.core.units import Units
 from rcexplainer.fit.data import InstanceSet
+from rcexplainer.fit.masked_runs import MaskedRuns, MiniBatch
 from rcexplainer.fit.network import (
     class_pair,
     connected_units,
@@ -26,21 +27,11 @@ from rcexplainer.fit.network import (
     num_class_pairs,
     repeated_owner,
 )
+from rcexplainer.fit.pair_sample import padded_node, pair_logits
 from rcexplainer.fit.readings import POOL, CleanReadings, NoisyReading, NoisyReadings, Reading
+from rcexplainer.fit.surface import Surface, surface_of
 from rcexplainer.fit.teacher import Lessons
-from rcexplainer.gnn.graph_store import delete_edges
-from rcexplainer.gnn.noise import noisy
-
-
-@dataclass(frozen=True, eq=False)
-class MiniBatch:
-    """Some instances, with their batch and its units."""
-
-    ids: Tensor  # [b]
-    batch: Data
-    units: Units
-    rows: Tensor  # [units] of the batch, their positions among the units of all instances
-
+from rcexplainer.gnn.noise import distinct_features, noisy
 
 Read = Callable[[MiniBatch, torch.Generator], Reading]  # what the network reads of a mini-batch
 
@@ -58,11 +49,6 @@ class TrainingSet:
     _pools: dict[tuple[int, int], NoisyReadings] = field(default_factory=dict, repr=False)
     _batches: dict[tuple[int, int], MiniBatch] = field(default_factory=dict, repr=False)
     _readings: dict[int, Reading] = field(default_factory=dict, repr=False)
-
-    @classmethod
-    def of(cls, data: InstanceSet, lessons: Lessons, regions: Regions, config: RCConfig) -> "TrainingSet":
-        """Every instance in the region of its predicted class that fits it best."""
-        return cls(data, lessons, regions, regions.assign(data.embedding, data.label), config)
 
     @classmethod
     def joined(cls, parts: Sequence["TrainingSet"]) -> "TrainingSet":
@@ -105,7 +91,7 @@ class TrainingSet:
     def features(self) -> Tensor:
         """The distinct feature rows of all nodes."""
         batch, _ = self.data.instances[self.data.instances.everything]
-        return batch.x.unique(dim=0) if isinstance(batch.x, Tensor) else self.data.embedding[:0]
+        return distinct_features(batch)
 
     @cached_property
     def clean_readings(self) -> CleanReadings:
@@ -166,9 +152,23 @@ class TrainingSet:
         return ids is self.everything or any(ids is piece for piece in self.pieces)
 
     @cached_property
+    def surface(self) -> Surface:
+        """What the instances should be led out of."""
+        return surface_of(self.data, self.regions, self.region, self.config)
+
+    @cached_property
     def clean(self) -> Tensor:
-        """[n, P] B(φ_gc(G)) of every instance, towards the inside of its region."""
-        return self.regions.margins(self.data.embedding, self.region)
+        """[n, P] how far inside every instance is."""
+        return self.surface.clean
+
+    @cached_property
+    def padding(self) -> tuple[Tensor, int] | None:
+        """What the network reads of a padded node, and N; None where size and entropy are not over padded matrices."""
+        if self.config.pairs != "padded":
+            return None
+        instances = self.data.instances
+        batch, _ = instances[instances.everything]
+        return padded_node(instances, self.config.inputs), int(batch.ptr.diff().max())
 
     def step(
         self,
@@ -189,62 +189,36 @@ class TrainingSet:
             read: What the network reads.
             copies: Noisy copies of each instance that there are to choose from.
         """
-        data, split, number = self.data, self.data.instances.split, len(ids)
-        some = self.mini_batch(ids)
+        some, number = self.mini_batch(ids), len(ids)
         units, row = some.units, self.row[ids]
 
         def heard(reading: Reading, pair: Tensor, owner: Tensor) -> Tensor:
             return logits_of(net, reading.nodes, reading.embedding, row, pair, owner, self.config)
 
-        logits = heard(read(some, generator), units.pair, units.owner)
+        reading = read(some, generator)
+        pairs = self._pairs(net, some, reading, row, generator)
+        logits = heard(reading, units.pair, units.owner) if pairs is None else mean_direction(pairs.ways[None])[0]
         members = len(logits) // len(units) if len(units) else 1
+        numbers = torch.arange(members, device=ids.device)[:, None]
 
         def copied() -> NoisyCopy:
             other = self.noised(some, generator, copies)
-            unit = torch.where(other.unit < 0, -1, other.unit + len(units) * _numbers(members, ids))
+            unit = torch.where(other.unit < 0, -1, other.unit + len(units) * numbers)
             owner = repeated_owner(other.owner, number, members)
             return NoisyCopy(heard(other, other.pair, other.owner), owner, unit.flatten())
 
-        def runs(values: Tensor, run: Callable[[MiniBatch, Tensor], Tensor]) -> Tensor:
-            """The rows [k, R·b, …] that `run` takes from the model for values [k, R·units] of the units."""
-            most = max(1, data.instances.max_edges // max(1, some.batch.num_edges))
-            parts = values.view(len(values) * members, len(units)).split(most)
-            rows = [run(self.mini_batch(ids, len(part)), part.flatten()) for part in parts]
-            found = torch.cat(rows)
-            return found.view(len(values), -1, *found.shape[1:])
-
-        def inside(masks: Tensor) -> Tensor:
-            def margins(wide: MiniBatch, mask: Tensor) -> Tensor:
-                done = split.run(wide.batch, wide.units.to_edges(mask, 1.0))
-                return self.regions.margins(done.embedding, self.region[wide.ids])
-
-            return runs(masks, margins)
-
-        def log_p(masks: Tensor) -> Tensor:
-            def own(wide: MiniBatch, mask: Tensor) -> Tensor:
-                sure = split.log_probs(split.run(wide.batch, wide.units.to_edges(mask, 1.0)).output)
-                return sure.gather(1, data.label[wide.ids, None]).squeeze(1)
-
-            return runs(masks, own)
-
-        @torch.no_grad()
-        def outcome(removed: Tensor) -> Tensor:
-            def reached(wide: MiniBatch, gone: Tensor) -> Tensor:
-                left = split.run(delete_edges(wide.batch, wide.units.to_edges(gone, False)))
-                return data.reached(split.log_probs(left.output).exp(), wide.ids)
-
-            return runs(removed, reached)
-
+        runs = MaskedRuns(self.data, self.surface, some, lambda times: self.mini_batch(ids, times), members)
         taught = self.lessons.taught
         return Step(
             logits=logits,
-            ptr=torch.cat([units.ptr[:1], (units.ptr[1:] + len(units) * _numbers(members, ids)).flatten()]),
+            ptr=torch.cat([units.ptr[:1], (units.ptr[1:] + len(units) * numbers).flatten()]),
             owner=repeated_owner(units.owner, number, members),
             clean=self.clean[ids].repeat(members, 1),
-            inside=inside,
-            log_p=log_p,
-            outcome=outcome,
+            inside=runs.inside,
+            log_p=runs.log_p,
+            outcome=runs.outcome,
             copied=copied,
+            pairs=pairs,
             order=self.lessons.order[ids].repeat(members, 1),
             effect=self.lessons.effect[some.rows].repeat(members),
             progress=progress,
@@ -252,6 +226,18 @@ class TrainingSet:
             taught=None if taught is None else taught[ids].repeat(members),
             members=members,
         )
+
+    def _pairs(
+        self, net: EdgeMaskNet, some: MiniBatch, reading: Reading, row: Tensor, generator: torch.Generator
+    ) -> PairLogits | None:
+        """f_θ of ordered pairs of nodes, where size and entropy are taken over matrices; else None."""
+        if self.config.pairs == "edges":
+            return None
+
+        def ordered(nodes: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
+            return net.ordered(nodes, row, pair, owner)
+
+        return pair_logits(some, reading.nodes, ordered, self.padding, generator)
 
     @torch.no_grad()
     def loss(self, net: EdgeMaskNet, objective: Objective) -> Tensor:
@@ -297,8 +283,3 @@ class TrainingSet:
             return after - before - gone / counts
 
         return calibrate(logits, self.row, gain, self.rows)
-
-
-def _numbers(members: int, like: Tensor) -> Tensor:
-    """[R, 1] the numbers of networks that are trained side by side."""
-    return torch.arange(members, device=like.device)[:, None]

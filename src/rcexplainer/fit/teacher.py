@@ -12,7 +12,7 @@ from rcexplainer.config import RCConfig
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.search import greedy, prefer
 from rcexplainer.core.segments import gather_ranges, ranks, split_by_cost
-from rcexplainer.fit.data import InstanceSet
+from rcexplainer.fit.data import InstanceSet, margin
 from rcexplainer.gnn.effects import single_effects
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.split import Pass
@@ -65,13 +65,12 @@ class Goal:
     distance: Callable[[Tensor, Tensor], Tensor]
 
 
-def out_of_region(data: InstanceSet, regions: Regions) -> Goal:
+def out_of_region(data: InstanceSet, regions: Regions, region: Tensor) -> Goal:
     """Across the nearest boundary of the instance's region."""
-    region = regions.assign(data.embedding, data.label)
     return Goal(lambda done: done.embedding, lambda left, ids: regions.distances(left, region[ids]).amin(1))
 
 
-def out_of_class(data: InstanceSet, regions: Regions) -> Goal:
+def out_of_class(data: InstanceSet, regions: Regions, region: Tensor) -> Goal:
     """To where another class, or the target, has the larger logit; boundaries play no part."""
     split = data.instances.split
     return Goal(
@@ -80,28 +79,24 @@ def out_of_class(data: InstanceSet, regions: Regions) -> Goal:
     )
 
 
-GOALS: dict[str, Callable[[InstanceSet, Regions], Goal]] = {"region": out_of_region, "margin": out_of_class}
-
-
-def margin(log_probs: Tensor, label: Tensor, target: Tensor) -> Tensor:
-    """[n] the logit of the label minus the target's; a target equal to the label stands for the best other class.
-
-    Logits differ as log-probabilities [n, C] do.
-    """
-    own = log_probs.gather(1, label[:, None]).squeeze(1)
-    best = log_probs.scatter(1, label[:, None], -torch.inf).amax(1)
-    asked = log_probs.gather(1, target[:, None]).squeeze(1)
-    return own - torch.where(target == label, best, asked)
+GOALS: dict[str, Callable[[InstanceSet, Regions, Tensor], Goal]] = {"region": out_of_region, "margin": out_of_class}
 
 
 def teach(
-    data: InstanceSet, regions: Regions, config: RCConfig, file: FitFile, name: str, progress: bool = False
+    data: InstanceSet,
+    regions: Regions,
+    region: Tensor,
+    config: RCConfig,
+    file: FitFile,
+    name: str,
+    progress: bool = False,
 ) -> Lessons:
     """What a search teaches about these instances, if the settings use it; taken from the checkpoint where it is there.
 
     Args:
         data: The instances.
-        regions: Their decision regions.
+        regions: The decision regions.
+        region: [n] the region of each instance.
         config: The settings.
         file: The checkpoint of the fit.
         name: Under which the lessons are kept there.
@@ -115,7 +110,7 @@ def teach(
     if not len(searched):
         log.warning("no search: all %d instances have more than %d edges", len(data), SEARCHED_UNITS)
         return replace(Lessons.none(data), taught=torch.zeros_like(data.label, dtype=torch.bool))
-    lessons = search(data, GOALS[config.teacher](data, regions), progress, searched=searched)
+    lessons = search(data, GOALS[config.teacher](data, regions, region), progress, searched=searched)
     tensors = {"order": lessons.order, "effect": lessons.effect, "taught": lessons.taught}
     file.put(name, {key: value for key, value in tensors.items() if value is not None})
     return lessons

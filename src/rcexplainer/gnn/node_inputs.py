@@ -14,7 +14,8 @@ def node_inputs(done: Pass, batch: Data, inputs: str) -> Tensor:
         done: A run of the model.
         batch: The graphs of that run.
         inputs: "last": the output of the last message-passing layer, as in the paper. "layers": the outputs of all
-            layers, as in the authors' code. "all": these, the same scaled to length 1 (networks often normalise or
+            layers. "unit": the same, each scaled to length 1, as the authors' networks do it themselves. "all": the
+            outputs of all layers, the same scaled to length 1 (networks often normalise or
             saturate after a layer), the node features, and the hop distances in computation graphs.
     """
     layers = done.layers or (plain_features(batch, done.embedding),)
@@ -23,6 +24,8 @@ def node_inputs(done: Pass, batch: Data, inputs: str) -> Tensor:
     if inputs == "layers":
         return torch.cat(layers, 1)
     unit = [nn.functional.normalize(layer, dim=1) for layer in layers]
+    if inputs == "unit":
+        return torch.cat(unit, 1)
     features = [batch.x] if isinstance(batch.x, Tensor) and batch.x.is_floating_point() and done.layers else []
     hops = [batch.hop_code] if "hop_code" in batch else []
     return torch.cat([*layers, *unit, *features, *hops], 1)

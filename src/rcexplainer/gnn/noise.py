@@ -63,6 +63,11 @@ def noisy(noise: float, rows: Tensor) -> NoisyBatch:
     return copies
 
 
+def distinct_features(batch: Data) -> Tensor:
+    """[r, F] the distinct feature vectors of the nodes, from which noisy features are drawn; none without features."""
+    return batch.x.unique(dim=0) if isinstance(batch.x, Tensor) else torch.empty(0)
+
+
 def _below(limit: Tensor, generator: torch.Generator, like: Tensor) -> Tensor:
     """A random integer from 0 to each limit, exclusive."""
     return torch.minimum((uniform(len(limit), generator, like) * limit).long(), limit - 1)

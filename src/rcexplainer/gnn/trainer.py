@@ -1,4 +1,4 @@
-"""Training a GNN: Adam on the cross-entropy, keeping the weights of the epoch that is best on the validation split."""
+"""Training a GNN: Adam on the cross-entropy; by default the weights of the best epoch on validation are kept."""
 
 import copy
 import logging
@@ -6,12 +6,13 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.data import Data
+from torch_geometric.nn import MessagePassing
 from tqdm.auto import tqdm
 
 from rcexplainer.errors import GraphError, RCExplainerError
@@ -48,10 +49,14 @@ class TrainConfig:
 
     Args:
         epochs: The most epochs to train for.
-        lr: Learning rate at the start; it falls to a twentieth along a cosine.
+        lr: Learning rate at the start.
+        decay: Whether it falls to a twentieth along a cosine, or stays.
         weight_decay: Of Adam.
         batch_size: Graphs in a batch; a node or link dataset is always one batch.
-        patience: Epochs without a better validation accuracy or loss after which training stops.
+        patience: Epochs without a better validation accuracy or loss after which training stops; None: never, and the
+            weights of the last epoch are kept.
+        clip: Largest norm of the gradient; None: it is not clipped.
+        xavier: Whether message-passing layers begin with Xavier's weights for ReLU and no bias, rather than PyG's.
         without_edges: For node tasks: the class that nodes of each class have in a copy of the graph without edges,
             on which the network is then trained as well. Otherwise it assigns a node without edges to the class whose
             nodes have the fewest.
@@ -64,13 +69,20 @@ class TrainConfig:
     lr: float = 0.005
     weight_decay: float = 0.0
     batch_size: int = 128
-    patience: int = 60
+    patience: int | None = 60
     without_edges: tuple[int, ...] = ()
+    decay: Literal["cosine", "constant"] = "cosine"
+    clip: float | None = None
+    xavier: bool = False
 
     def __post_init__(self) -> None:
-        sane = 0 < self.lr < math.inf and 0 <= self.weight_decay < math.inf
-        if min(self.epochs, self.batch_size, self.patience) < 1 or not sane:
-            raise RCExplainerError(f"epochs, batch_size, patience ≥ 1, lr > 0, weight_decay ≥ 0 are needed, got {self}")
+        sane = 0 < self.lr < math.inf and 0 <= self.weight_decay < math.inf and (self.clip is None or self.clip > 0)
+        if min(self.epochs, self.batch_size, self.patience or 1) < 1 or not sane:
+            raise RCExplainerError(
+                f"epochs, batch_size, patience ≥ 1, lr, clip > 0, weight_decay ≥ 0 are needed, got {self}"
+            )
+        if self.decay not in ("cosine", "constant"):
+            raise RCExplainerError(f"decay must be cosine or constant, got {self.decay!r}")
 
 
 # Node and link datasets are one graph: an epoch is a single step, so there are more of them.
@@ -127,8 +139,11 @@ def train_gnn(
     started = time.perf_counter()
     with seeded(seed):
         model = GNN(config).to(instances.device)
+        if settings.xavier:
+            _xavier(model)
         optimizer = torch.optim.Adam(model.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
-        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, settings.epochs, settings.lr / 20)
+        least = settings.lr / 20 if settings.decay == "cosine" else settings.lr
+        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, settings.epochs, least)
         best, best_score, best_epoch = copy.deepcopy(model.state_dict()), (-1.0, 0.0), -1
         bar = tqdm(range(settings.epochs), desc=f"training {config.conv}", unit="epoch", disable=not progress)
         for epoch in bar:
@@ -139,14 +154,16 @@ def train_gnn(
                 if bare is not None:
                     loss = loss + BARE_WEIGHT * instances.bare_loss(model, batch, rows, bare)
                 loss.backward()
+                if settings.clip is not None:
+                    nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
                 optimizer.step()
             schedule.step()
             right, loss_val = instances.score(model, parts.val)
             # Accuracy first; the loss decides between epochs of equal accuracy.
-            if (right, -loss_val) > best_score:
+            if settings.patience is None or (right, -loss_val) > best_score:
                 best, best_score, best_epoch = copy.deepcopy(model.state_dict()), (right, -loss_val), epoch
             bar.set_postfix(val=f"{right:.3f}", best=f"{best_score[0]:.3f}")
-            if epoch - best_epoch >= settings.patience:
+            if settings.patience is not None and epoch - best_epoch >= settings.patience:
                 break
         bar.close()
         model.load_state_dict(best)
@@ -155,6 +172,17 @@ def train_gnn(
     accuracies = {part: instances.score(model, getattr(parts, part))[0] for part in ("train", "val", "test")}
     log.info("trained %s in %.1f s, best epoch %d: %s", config.conv, seconds, best_epoch, accuracies)
     return TrainedGNN(model, accuracies, best_epoch, seconds, seed)
+
+
+def _xavier(model: nn.Module) -> None:
+    """Weights of message-passing layers drawn as Xavier's for ReLU, their biases 0."""
+    for layer in model.modules():
+        if isinstance(layer, MessagePassing):
+            for name, value in layer.named_parameters():
+                if value.dim() > 1:
+                    nn.init.xavier_uniform_(value, gain=nn.init.calculate_gain("relu"))
+                elif "bias" in name:
+                    nn.init.zeros_(value)
 
 
 def _check_parts(parts: Parts, count: int) -> None:

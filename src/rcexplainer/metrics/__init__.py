@@ -5,6 +5,7 @@ from rcexplainer.metrics.fidelity import Fidelity, Sufficiency, fidelity, suffic
 from rcexplainer.metrics.flips import Counterfactuals, counterfactuals
 from rcexplainer.metrics.motif import motif_accuracy, motif_auc
 from rcexplainer.metrics.perturbation import perturb
+from rcexplainer.metrics.region_agreement import RegionAgreement, region_agreement
 from rcexplainer.metrics.robustness import Robustness, robustness
 from rcexplainer.metrics.timing import ExplainTime, explain_time
 
@@ -14,6 +15,7 @@ __all__ = [
     "Direction",
     "ExplainTime",
     "Fidelity",
+    "RegionAgreement",
     "Robustness",
     "Sufficiency",
     "counterfactuals",
@@ -22,6 +24,7 @@ __all__ = [
     "motif_accuracy",
     "motif_auc",
     "perturb",
+    "region_agreement",
     "robustness",
     "sufficiency",
 ]

@@ -27,6 +27,7 @@ BETTER: dict[str, Direction] = {
     # under noise
     "node_accuracy": "higher",
     "jaccard": "higher",
+    "strict_jaccard": "higher",
     # seconds
     "cold": "lower",
     "seconds": "lower",

@@ -1,4 +1,7 @@
-"""Noisy copies of graphs that keep the prediction: a copy whose prediction changes is drawn again."""
+"""Noisy copies of graphs that keep the prediction: a copy whose prediction changes is drawn again.
+
+The noise is that of a protocol (`perturbation`): "paper" or "strict".
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,12 +1,14 @@
 """Noise on a graph, to measure how stable explanations are. |E| counts undirected node pairs, p is the noise level.
 
-    features  each node, with probability p, gets other features: a random one-hot vector where features are one-hot,
-              else the features of a random node of the data
-    paper     int(p·|E|) random node pairs are set to edge or to non-edge, with probability ½ each. Most pairs are
-              non-edges, so about half as many pairs change, and most changes are additions
+    features  in both protocols each node, with probability p, gets other features: a random one-hot vector where
+              features are one-hot, else the features of a random node of the data
+    paper     int(p·|E|) random node pairs are set to edge or to non-edge, with probability ½ each. In a sparse graph
+              most pairs are non-edges, and half of these stay non-edges: about p·|E| / 2 pairs really change, and
+              nearly all of them are new edges. A graph loses p·|E|² / (2·pairs) of its edges, hardly any
     strict    exactly round(p·|E|) node pairs change: half are deleted edges, half are new edges
 
-A new edge has the attributes of a random edge of the same graph. Self-loops stay.
+At the same p, strict noise changes about twice as many pairs as the paper's, and it alone deletes edges that may be in
+the explanation. A new edge has the attributes of a random edge of the same graph. Self-loops stay.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,6 +25,11 @@ from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.graph_store import edge_level_keys
 
 NoiseProtocol = Literal["paper", "strict"]
+# What each protocol really does, for captions.
+NOISE_TEXTS: dict[NoiseProtocol, str] = {
+    "paper": "the paper's noise: about half of the nominal share of edges is really changed, mostly by additions",
+    "strict": "strict noise: the nominal share of edges is really changed, half of it deleted and half added",
+}
 Numbers: TypeAlias = npt.NDArray[Any]
 # (sorted edges, number of pairs, noise, random) → (edges to delete, pairs to add), as codes of pairs
 Changes: TypeAlias = Callable[[Numbers, int, float, np.random.Generator], tuple[Numbers, Numbers]]

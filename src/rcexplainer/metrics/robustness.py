@@ -4,6 +4,17 @@ Explanations of noisy copies (`noisy_copies`) are compared with those of their g
 scores against the clean top k pairs, the accuracy of the top k nodes, the Jaccard index of the deleted pairs. Every
 value is a mean over copies; a copy without one (none of the top k pairs is left, or nothing else; no flip) is left out
 and counted.
+
+Two protocols (`perturbation`), at a noise level p:
+
+    paper   p·|E| random node pairs are set to edge or non-edge by a coin: about half as many really change, and nearly
+            all changes are additions. The measure of the paper, for comparison with its figures
+    strict  p·|E| node pairs really change, half of them deleted edges and half new ones
+
+A copy that changes the prediction is drawn again, up to REDRAWS times, and then left out: what is measured is stability
+under noise that the prediction survives. Methods that draw random numbers do so from their own seed and the graph
+alone, so at p = 0 every method repeats itself and has an AUC of 1 (less where scores tie at the k-th place); how much a
+method differs from seed to seed is not measured here.
 """
 
 from collections.abc import Iterable, Sequence
@@ -76,12 +87,12 @@ def robustness(
         graphs: The graphs.
         noise: Noise levels, from 0 to 1.
         k: Top edges that must survive noise; several values give several AUCs.
-        protocol: "paper" or "strict", see `perturb`.
+        protocol: "paper" (about half of the nominal noise, mostly additions) or "strict" (all of it, half deletions).
         seed: Random seed of the noise; a copy depends on it, the level, and the graph and its position alone.
         copies: Noisy copies of each graph at each level.
         search: "prefix" or "greedy" compares counterfactuals too; "none" compares scores alone.
         progress: Whether to show a progress bar.
-        explanations: Explanations of the graphs, if they exist already.
+        explanations: Explanations of the graphs, if they exist already; a `Failure` for a graph that has none.
 
     Returns:
         Means over the copies, and how many copies they are over.

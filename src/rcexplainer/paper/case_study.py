@@ -30,6 +30,7 @@ from rcexplainer.gnn.instances import Instances
 from rcexplainer.metrics.motif import auc
 from rcexplainer.paper.case_examples import examples_json
 from rcexplainer.paper.job import JobResult
+from rcexplainer.saving.fingerprint import weights_digest
 
 CASE_DATASET, CASE_MODEL = "three-motifs", "paper"
 CLASS_MOTIFS = ((0, 1), (1, 2), (0, 2))  # the kinds of motif of each class of `three-motifs`
@@ -96,7 +97,8 @@ def case_study(
         progress: Whether progress bars are shown.
 
     Returns:
-        `classes`, `accuracy` of the network, `pairs` (`ClassPair`), and `examples`, the first graph of each class.
+        `classes`, `accuracy` and `weights` of the network, `pairs` (`ClassPair`), and `examples`, the first graph of
+        each class.
     """
     explainer = RCExplainer(target_class="each", **(CASE_SETTINGS | dict(settings or {})))
     data, trained = trained_gnn(CASE_DATASET, CASE_MODEL, seed, keep=keep, progress=progress)
@@ -113,6 +115,7 @@ def case_study(
     return {
         "classes": list(data.class_names),
         "accuracy": [trained.accuracy["test"]],
+        "weights": weights_digest(trained.model),
         "pairs": pairs,
         "examples": examples_json({pair: ones[0] for pair, ones in explained.items()}),
     }

@@ -9,7 +9,9 @@ from typing import Any, TypeAlias
 
 from rcexplainer.benchmark.results import column, mean
 from rcexplainer.metrics.direction import BETTER
+from rcexplainer.paper.captions import panel_text
 from rcexplainer.paper.record import as_of
+from rcexplainer.paper.reference import published, source_notes
 from rcexplainer.paper.result_groups import (
     EntrySettings,
     MethodResults,
@@ -19,7 +21,6 @@ from rcexplainer.paper.result_groups import (
     done,
     groups,
     numbers,
-    panel_text,
     reasons,
     reported,
     samples,
@@ -32,22 +33,35 @@ NumberPath: TypeAlias = tuple[str | int, ...]  # names and places that lead to a
 
 
 def panel_tables(
-    settings: EntrySettings, found: TaggedResults, caption: str, fills: Sequence[Fill], notes: NoteMaker = samples
+    settings: EntrySettings,
+    found: TaggedResults,
+    caption: str,
+    fills: Sequence[Fill],
+    notes: NoteMaker = samples,
+    instances: str | None = None,
 ) -> list[Table]:
     """A table for every dataset and network, in which methods compete.
 
     Args:
         settings: The entry's.
         found: Its results.
-        caption: What is shown, after dataset and network.
+        caption: What is shown, after dataset, network, instances and seeds.
         fills: The columns.
         notes: Makes the notes from the methods of a table.
+        instances: Which instances it is about, where not those of the entry (`captions.panel_text`).
 
     Returns:
         The tables that have a row, with the best of each column marked.
     """
     made = [
-        method_table(panel_text(panel, caption), "method", methods, fills, reported(settings, panel[0]), notes)
+        method_table(
+            panel_text(settings, panel, caption, done(methods), instances),
+            "method",
+            methods,
+            fills,
+            reported(settings, panel[0]),
+            notes,
+        )
         for panel, methods in groups(found).items()
     ]
     return [marked(one) for one in made if one]
@@ -94,7 +108,7 @@ def method_table(
 def compared(
     settings: EntrySettings, found: TaggedResults, what: str, title: str, paths: Mapping[str, NumberPath]
 ) -> list[Table]:
-    """Ours, the paper's and the difference, a row for each number that the paper reports.
+    """Ours, what others report and the difference, a row for each number that is reported.
 
     Args:
         settings: The entry's.
@@ -104,21 +118,41 @@ def compared(
         paths: Its values → where the number is in a result.
 
     Returns:
-        A table for every dataset and network with such numbers.
+        A table for every dataset and network with such numbers. Where all are of one source, measured where they are
+        listed, it heads their column; else a column says whose each is, and from which sparsity.
     """
-    columns = (Column("method"), Column(title), Column("ours"), Column("paper"), Column("difference"))
     made: list[Table] = []
     for panel, methods in groups(found).items():
-        reference = reported(settings, panel[0])
+        others = published(settings, panel[0])
         rows = {
-            (name, at): (TableCell(name), TableCell(at), ours, plain(paper), difference(ours, paper))
+            (name, at): (over_seeds(numbers(results, *paths[at])), one)
             for name, results in methods.items()
-            for at, paper in reference.get(name, {}).items()
-            if at in paths and (ours := over_seeds(numbers(results, *paths[at]))).value is not None
+            for at, one in others.get(name, {}).items()
+            if at in paths
         }
-        if rows:
-            table = Table(panel_text(panel, f"{what}, beside the paper's"), columns, tuple(rows.values()))
-            made.append(dated(table, [as_of(methods[name]) for name, _ in rows]))
+        rows = {key: row for key, row in rows.items() if row[0].value is not None}
+        if not rows:
+            continue
+        origins = dict.fromkeys(one.origin for _, one in rows.values())
+        whose = next(iter(origins)) if len(origins) == 1 else ""
+        columns = [Column("method"), Column(title), Column("ours"), Column(whose or "reported")]
+        columns += [*([] if whose else [Column("by")]), Column("difference")]
+        cells = tuple(
+            (
+                TableCell(name),
+                TableCell(at),
+                ours,
+                plain(one.value),
+                *([] if whose else [TableCell(one.origin)]),
+                difference(ours, one.value if one.comparable(at) else None),
+            )
+            for (name, at), (ours, one) in rows.items()
+        )
+        beside = f"the {whose}'s" if whose else "what others report"
+        caption = panel_text(settings, panel, f"{what}, beside {beside}", done(methods))
+        notes = source_notes(settings, [(at, one) for (_, at), (_, one) in rows.items()])
+        table = Table(caption, tuple(columns), cells, notes)
+        made.append(dated(table, [as_of(methods[name]) for name, _ in rows]))
     return made
 
 

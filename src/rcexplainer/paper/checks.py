@@ -128,11 +128,17 @@ def value_reader(*path: str | int) -> Reader:
     return lambda result: number(result, *path)
 
 
-def auc_reader(percent: int, k: int) -> Reader:
-    """What reads the AUC at this level of noise, wherever it is in a result; nan where it was not measured."""
+def auc_reader(percent: int, k: int, field: str = "robust") -> Reader:
+    """What reads the AUC at this level of noise, wherever it is in a result; nan where it was not measured.
+
+    Args:
+        percent: The level of noise.
+        k: Top edges that must survive it.
+        field: "robust" for the paper's noise, "strict" for strict noise.
+    """
 
     def read(result: JobResult) -> float:
-        robust = result.get("robust") or {"noise": (), "k": ()}
+        robust = result.get(field) or {"noise": (), "k": ()}
         percents = [round(100 * level) for level in robust["noise"]]
         if percent not in percents or k not in robust["k"]:
             return NAN

@@ -11,6 +11,7 @@ from rcexplainer.paper.figure_style import (
     FURTHER_METHODS,
     GREEDY,
     METHOD_PENS,
+    NOISE_VARIANTS,
     PAPER_METHODS,
     PUBLISHED,
     PaperFigure,
@@ -21,7 +22,9 @@ from rcexplainer.paper.figure_style import (
     transposed,
 )
 from rcexplainer.paper.job import JobResult
-from rcexplainer.paper.result_groups import EntrySettings, TaggedResults, done_groups, reported
+from rcexplainer.paper.reference import PAPER, Published, published, source_texts
+from rcexplainer.paper.result_groups import EntrySettings, TaggedResults, done_groups
+from rcexplainer.paper.robustness_tables import NOISES, PAPER_NOISE, NoiseFields
 from rcexplainer.viz.charts import ORDERED, TEXT, Series, beside, draw_curves, draw_points, panels
 
 Values = Sequence[float | None]
@@ -47,10 +50,11 @@ class NoiseMeasure:
     caption: str
     first: int
 
-    def reader(self, k: int, percent: Sequence[float]) -> Callable[[JobResult], Values]:
+    def reader(self, noise: NoiseFields, k: int, percent: Sequence[float]) -> Callable[[JobResult], Values]:
         """What reads the measure from a result.
 
         Args:
+            noise: The kind of noise.
             k: Top edges or nodes.
             percent: Levels of noise.
 
@@ -59,7 +63,7 @@ class NoiseMeasure:
         """
 
         def read(result: JobResult) -> Values:
-            robust = result.get("robust")
+            robust = result.get(noise.field)
             if not robust or k not in robust[self.places]:
                 return ()
             place = robust[self.places].index(k)
@@ -78,9 +82,13 @@ NOISE_MEASURES = (
 
 
 def fidelity_figure(settings: EntrySettings, found: TaggedResults) -> list[PaperFigure]:
-    """Fidelity of all methods against sparsity, beside the paper's."""
+    """Fidelity of all methods against sparsity; what others report stands at the sparsity it was measured at."""
+    known = [one for dataset in settings.get("reference", {}) for one in _marks(settings, dataset)]
+    sources = dict.fromkeys(one.source for _, one in known)
+    marks = " ".join(f"Hollow marks: {note}." for note in source_texts(settings, sources))
     caption = (
-        f"Fidelity: drop in the predicted class's probability when the explanation is deleted, by sparsity, ↑. {BANDS}"
+        "Fidelity: drop in the predicted class's probability when the explanation is deleted, by sparsity, ↑. "
+        f"{BANDS} {marks}".rstrip()
     )
     return _method_curves(
         "fidelity",
@@ -89,28 +97,35 @@ def fidelity_figure(settings: EntrySettings, found: TaggedResults) -> list[Paper
         SPARSITIES,
         lambda result: result["fidelity"],
         ("sparsity", "fidelity"),
-        lambda dataset: _published(settings, dataset),
+        lambda dataset: _points(settings, dataset),
+        ", ".join("the paper's" if source == PAPER else source for source in sources),
     )
 
 
 def robustness_figures(settings: EntrySettings, found: TaggedResults) -> list[PaperFigure]:
-    """Robustness of all methods against noise, a figure for every k of edges and of nodes."""
-    robust = [result["robust"] for _, result in found if result.get("robust")]
-    percent = sorted({100 * level for one in robust for level in one["noise"]})
+    """Robustness of all methods against both kinds of noise, a figure for every k of edges and of nodes."""
+    source = settings.get("source", "the paper's")
     made: list[PaperFigure] = []
-    for kind in NOISE_MEASURES:
-        known = {k for one in robust for k in one[kind.places]}
-        for k in sorted(known, key=lambda k: (k != kind.first, k)):
-            first = kind.field == "auc" and k == kind.first
-            made += _method_curves(
-                "robustness" if first else f"robustness-{kind.ending}{k}",
-                f"{kind.caption.format(k=k)}, ↑. {BANDS}",
-                found,
-                percent,
-                kind.reader(k, percent),
-                ("noise, %", kind.axis),
-                (lambda dataset: _published(settings, dataset)) if first else lambda dataset: {},
-            )
+    for noise in NOISES:
+        robust = [result[noise.field] for _, result in found if result.get(noise.field)]
+        percent = sorted({100 * level for one in robust for level in one["noise"]})
+        start = "robustness" if noise is PAPER_NOISE else f"robustness-{noise.protocol}"
+        for kind in NOISE_MEASURES:
+            known = {k for one in robust for k in one[kind.places]}
+            for k in sorted(known, key=lambda k: (k != kind.first, k)):
+                first = kind.field == "auc" and k == kind.first
+                beside_ours = first and noise is PAPER_NOISE
+                marks = f" Hollow marks: {source}." if beside_ours and "reference" in settings else ""
+                made += _method_curves(
+                    start if first else f"{start}-{kind.ending}{k}",
+                    f"{noise.caption(f'{kind.caption.format(k=k)}, ↑')}. {BANDS}{marks}",
+                    found,
+                    percent,
+                    kind.reader(noise, k, percent),
+                    ("noise, %", kind.axis),
+                    (lambda dataset: _points(settings, dataset)) if beside_ours else lambda dataset: {},
+                    source,
+                )
     return made
 
 
@@ -147,9 +162,13 @@ def varied_figure(name: str) -> Callable[[EntrySettings, TaggedResults], list[Pa
     return draw
 
 
-def _published(settings: EntrySettings, dataset: str) -> Mapping[float, float]:
-    """The paper's points of RCExplainer."""
-    return {float(at): value for at, value in reported(settings, dataset).get(OURS, {}).items()}
+def _points(settings: EntrySettings, dataset: str) -> Mapping[float, float]:
+    """What others report of RCExplainer: where it was really measured → the number."""
+    return {at if one.sparsity is None else one.sparsity: one.value for at, one in _marks(settings, dataset)}
+
+
+def _marks(settings: EntrySettings, dataset: str) -> list[tuple[float, Published]]:
+    return [(float(at), one) for at, one in published(settings, dataset).get(OURS, {}).items()]
 
 
 def _method_curves(
@@ -159,9 +178,10 @@ def _method_curves(
     x: Sequence[float],
     values: Callable[[JobResult], Values],
     axis_names: tuple[str, str],
-    published: Callable[[str], Mapping[float, float]],
+    reported: Callable[[str], Mapping[float, float]],
+    source: str = "the paper's",
 ) -> list[PaperFigure]:
-    """Curves of all methods: the paper's in the first row, further ones in the second, ours and greedy in both."""
+    """Curves of all methods: a row for the paper's, for further ones, and for variants; ours and greedy in each."""
     groups = done_groups(found)
     bands = {
         panel: {
@@ -176,6 +196,7 @@ def _method_curves(
     parts: tuple[tuple[str, Sequence[str]], ...] = (
         ("methods of the paper", PAPER_METHODS),
         ("further methods", FURTHER_METHODS),
+        ("what noisy copies add", NOISE_VARIANTS),
     )
     rows = [part for part in parts if known & {*part[1]}] or [("", ())]
     figure, axes = panels(len(rows), len(groups), sharex=True, sharey="col")
@@ -190,9 +211,9 @@ def _method_curves(
                     if method in bands[panel] and method in known
                 ],
             )
-            points = published(panel[0])
+            points = reported(panel[0])
             if points:
-                draw_points(own, Series("RCExplainer, the paper's", PUBLISHED, tuple(points), tuple(points.values())))
+                draw_points(own, Series(f"RCExplainer, {source}", PUBLISHED, tuple(points), tuple(points.values())))
             if row == 0:
                 own.set_title(panel_title(panel, groups), fontsize=TEXT, loc="left")
             if row == len(rows) - 1:

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.paper import curve_figures, dot_figures, headlines, job_lists
+from rcexplainer.paper.authors_tables import authors_headline, authors_tables
+from rcexplainer.paper.boundary_tables import boundary_headline, boundary_tables
+from rcexplainer.paper.captions import described
 from rcexplainer.paper.case_examples import example_figure
 from rcexplainer.paper.fidelity_tables import ablation_tables, fidelity_tables
 from rcexplainer.paper.figure_style import PaperFigure
@@ -62,11 +65,13 @@ def _measured(
 PAPER_ENTRIES: dict[str, PaperEntry] = {
     "datasets": PaperEntry(job_lists.networks, dataset_tables),
     "fidelity": _measured(fidelity_tables, curve_figures.fidelity_figure, headlines.fidelity_headline),
+    "authors": PaperEntry(job_lists.authors, authors_tables, headline=authors_headline),
     "robustness": _measured(robustness_tables, curve_figures.robustness_figures, headlines.robustness_headline),
     "time": PaperEntry(job_lists.timings, time_tables, dot_figures.time_figure, headlines.time_headline),
     "nodes": _measured(node_tables, dot_figures.node_figure, headlines.node_headline),
     "links": _measured(node_tables, headline=headlines.node_headline),
-    "boundaries": _measured(fidelity_tables, curve_figures.varied_figure("boundaries"), headlines.varied_headline),
+    "boundaries": _measured(boundary_tables, headline=boundary_headline),
+    "candidates": _measured(fidelity_tables, curve_figures.varied_figure("candidates"), headlines.varied_headline),
     "lambda": _measured(fidelity_tables, curve_figures.varied_figure("lambda"), headlines.varied_headline),
     "case-study": PaperEntry(job_lists.cases, case_tables, _case_figures, pair_means),
     "ablation": _measured(ablation_tables, dot_figures.ablation_figure, headlines.ablation_headline),
@@ -109,7 +114,7 @@ def tables(planned: EntryPlan, results: Results) -> list[Table]:
         The tables; none without results.
     """
     found = planned.tagged(results)
-    return PAPER_ENTRIES[planned.name].tables(planned.settings, found) if found else []
+    return PAPER_ENTRIES[planned.name].tables(described(planned), found) if found else []
 
 
 def headline(planned: EntryPlan, results: Results) -> Table | None:
@@ -126,7 +131,7 @@ def headline(planned: EntryPlan, results: Results) -> Table | None:
     if not found:
         return None
     own = PAPER_ENTRIES[planned.name].headline
-    made = own(planned.settings, found) if own else None
+    made = own(described(planned), found) if own else None
     return made or next(iter(tables(planned, results)), None)
 
 
@@ -144,4 +149,4 @@ def figures(planned: EntryPlan, results: Results) -> list[PaperFigure]:
         MissingExtraError: matplotlib is not installed.
     """
     found = planned.tagged(results)
-    return PAPER_ENTRIES[planned.name].figures(planned.settings, found) if found else []
+    return PAPER_ENTRIES[planned.name].figures(described(planned), found) if found else []

@@ -19,10 +19,19 @@ from rcexplainer.viz.figure import Figure
 GREEDY = "greedy"
 PAPER_METHODS = ("gnnexplainer", "pgexplainer", "pgmexplainer", "subgraphx", "cfgnnexplainer", "rcexplainer-noldb")
 FURTHER_METHODS = ("occlusion", "cf2", "gradient", "gradcam", "integrated-gradients", "attention", "random")
+NOISE_VARIANTS = (  # of the entry `robustness`, beside RCExplainer
+    "rcexplainer, without noisy copies",
+    "rcexplainer-noldb, with stability",
+    "pgexplainer, with stability",
+)
 METHOD_PENS: dict[str, Pen] = {
     OURS: BOLD,
     GREEDY: REFERENCE,
-    **{name: pen for names in (PAPER_METHODS, FURTHER_METHODS) for name, pen in zip(names, PENS, strict=False)},
+    **{
+        name: pen
+        for names in (PAPER_METHODS, FURTHER_METHODS, NOISE_VARIANTS)
+        for name, pen in zip(names, PENS, strict=False)
+    },
 }
 METHOD_NAMES = {
     "rcexplainer": "RCExplainer",
@@ -38,6 +47,9 @@ METHOD_NAMES = {
     "integrated-gradients": "integrated gradients",
     "occlusion": "occlusion",
     "greedy": "greedy deletion",
+    "rcexplainer, without noisy copies": "RCExplainer, without noisy copies",
+    "rcexplainer-noldb, with stability": "RCExp-NoLDB, with stability",
+    "pgexplainer, with stability": "PGExplainer, with stability",
 }
 PUBLISHED = Pen("#000000", "D", hollow=True)
 BANDS = "Bands: 95 % intervals of the mean over the seeds, clipped where they exceed all values by far."

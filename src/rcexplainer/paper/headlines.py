@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rcexplainer.metrics.direction import BETTER
+from rcexplainer.metrics.perturbation import NOISE_TEXTS
+from rcexplainer.paper.captions import setting_notes
 from rcexplainer.paper.cells import Fill, metric, shown_as
 from rcexplainer.paper.fidelity_tables import at_sparsity, robust_column, sum_column
 from rcexplainer.paper.motif_networks import how_many, using_motif
@@ -18,7 +20,7 @@ from rcexplainer.paper.result_groups import (
     done_groups,
     numbers,
 )
-from rcexplainer.paper.robustness_tables import HEADLINE_K
+from rcexplainer.paper.robustness_tables import HEADLINE_K, PAPER_NOISE, STRICT_NOISE
 from rcexplainer.paper.table import Column, Table, TableCell, dated, marked
 from rcexplainer.paper.time_tables import in_milliseconds
 
@@ -27,7 +29,7 @@ HeadlineMaker = Callable[[EntrySettings, TaggedResults], Table | None]
 
 def fidelity_headline(settings: EntrySettings, found: TaggedResults) -> Table | None:
     """Fidelity at sparsity .90 on every dataset."""
-    return _across(found, "fidelity at sparsity .90", {"": at_sparsity(0.90)})
+    return _across(settings, found, "fidelity at sparsity .90", {"": at_sparsity(0.90)})
 
 
 def time_headline(settings: EntrySettings, found: TaggedResults) -> Table | None:
@@ -40,27 +42,34 @@ def time_headline(settings: EntrySettings, found: TaggedResults) -> Table | None
         return lambda title: (Column(title, BETTER[name]), fill)
 
     names = {", alone": milliseconds("seconds"), ", in a batch": milliseconds("batched")}
-    return _across(found, "milliseconds for the scores of one explanation (median), on one thread", names)
+    return _across(settings, found, "milliseconds for the scores of one explanation (median), on one thread", names)
 
 
 def varied_headline(settings: EntrySettings, found: TaggedResults) -> Table | None:
     """Fidelity at sparsities .95 and .90 for every value of the varied setting."""
     names = {", .95": at_sparsity(0.95), ", .90": at_sparsity(0.90)}
-    return _across(found, f"fidelity at two sparsities by {settings.get('axis', settings['vary'])}", names)
+    return _across(settings, found, f"fidelity at two sparsities by {settings.get('axis', settings['vary'])}", names)
 
 
 def robustness_headline(settings: EntrySettings, found: TaggedResults) -> Table | None:
-    """AUC at 10 and 30 % noise on every dataset, where they were measured."""
+    """AUC at 10 and 30 % noise, the paper's and strict, on every dataset, where they were measured."""
     noise, sizes = [round(100 * level) for level in settings["noise"]], settings.get("k", (HEADLINE_K,))
     if HEADLINE_K not in sizes:
         return None
     place = list(sizes).index(HEADLINE_K)
 
-    def at(level: int) -> Callable[[str], Fill]:
-        return lambda title: metric(title, "robust", "auc", noise.index(level), place)
+    def at(field: str, level: int) -> Callable[[str], Fill]:
+        return lambda title: metric(title, field, "auc", noise.index(level), place)
 
-    names = {f", {level} %": at(level) for level in (10, 30) if level in noise}
-    return _across(found, f"AUC of a noisy graph's scores against the clean graph's top {HEADLINE_K} edges", names)
+    names = {
+        f", {level} %{end}": at(kind.field, level)
+        for kind, end in ((PAPER_NOISE, ""), (STRICT_NOISE, ", strict"))
+        for level in (10, 30)
+        if level in noise
+    }
+    texts = "; ".join(NOISE_TEXTS[kind.protocol] for kind in (PAPER_NOISE, STRICT_NOISE))
+    caption = f"AUC of a noisy graph's scores against the clean graph's top {HEADLINE_K} edges; {texts}"
+    return _across(settings, found, caption, names)
 
 
 def node_headline(settings: EntrySettings, found: TaggedResults) -> Table | None:
@@ -75,7 +84,7 @@ def node_headline(settings: EntrySettings, found: TaggedResults) -> Table | None
     used = "".join(f"; {panel[0]}: {text}" for panel, text in how_many(settings, found).items())
     names = {", AUC": scored("auc"), ", accuracy": scored("accuracy")}
     caption = f"recovery of the motif, on {explained_instances(settings)}{used}"
-    return _across(using_motif(settings, found), caption, names)
+    return _across(settings, using_motif(settings, found), caption, names)
 
 
 def ablation_headline(settings: EntrySettings, found: TaggedResults) -> Table | None:
@@ -84,11 +93,18 @@ def ablation_headline(settings: EntrySettings, found: TaggedResults) -> Table | 
     def titled(fill: Fill) -> Callable[[str], Fill]:
         return lambda title: (Column(title, fill[0].better), fill[1])
 
-    names = {", Σ fidelity": titled(sum_column()), ", robust": titled(robust_column())}
-    return _across(found, "sum of fidelities at sparsities .95 to .75, and AUC at 10 % noise", names)
+    names = {
+        ", Σ fidelity": titled(sum_column()),
+        ", robust": titled(robust_column()),
+        ", robust, strict": titled(robust_column("strict")),
+    }
+    caption = "sum of fidelities at sparsities .95 to .75, and AUC at 10 % noise, the paper's and strict"
+    return _across(settings, found, caption, names)
 
 
-def _across(found: TaggedResults, caption: str, measures: Mapping[str, Callable[[str], Fill]]) -> Table | None:
+def _across(
+    settings: EntrySettings, found: TaggedResults, caption: str, measures: Mapping[str, Callable[[str], Fill]]
+) -> Table | None:
     """A row for each method, a column for each panel and measure; measures are named by the end of their titles."""
     panels = done_groups(found)
     methods = list(dict.fromkeys(name for own in panels.values() for name in own))
@@ -108,6 +124,7 @@ def _across(found: TaggedResults, caption: str, measures: Mapping[str, Callable[
         f"{datasets[0]}: {caption}" if len(datasets) == 1 else caption,
         (Column("method"), *(fills[place][1][0] for place in shown)),
         tuple((TableCell(name), *(row[place] for place in shown)) for name, row in rows.items()),
+        tuple(setting_notes(settings, panels)),
     )
     versions = [as_of(one for own in panels.values() for one in own.get(name, ())) for name in rows]
     return marked(dated(table, versions))

@@ -46,7 +46,7 @@ class Job:
         Raises:
             TypeError: An input is not a JSON value.
         """
-        return _hash([self.kind, self.inputs])
+        return digest_of(self.kind, self.inputs)
 
     @cached_property
     def requests(self) -> tuple[str, ...]:
@@ -56,6 +56,19 @@ class Job:
 
     def __hash__(self) -> int:
         return hash(self.digest)
+
+
+def digest_of(kind: str, inputs: Mapping[str, Any]) -> str:
+    """The digest of a job.
+
+    Args:
+        kind: The kind of the job.
+        inputs: Everything its result depends on; JSON values.
+
+    Returns:
+        The first 12 hexadecimal digits of their hash.
+    """
+    return _hash([kind, inputs])
 
 
 def request(kind: str, inputs: Mapping[str, Any]) -> str:

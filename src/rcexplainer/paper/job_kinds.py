@@ -6,6 +6,7 @@ time      fit one method to it, and time it, on one thread and with no other job
 case      the case study of chosen classes
 explain   fit one method, and keep its explanation of one held-out instance, to be drawn
 training  train RCExplainer, and keep what happens in every epoch, to be drawn
+authors   fit one method as the authors did, on one class alone; fidelity on the same graphs and on held-out ones
 tradeoff  fit RCExplainer with some settings, or greedy deletion; fidelity and robustness on validation graphs
 tuning    fit a baseline with each of some settings; fidelity on validation instances
 """
@@ -14,43 +15,51 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rcexplainer.benchmark.accuracy import training_settings
 from rcexplainer.benchmark.methods import METHODS, USUAL, Caps, MethodInputs
+from rcexplainer.benchmark.recipes import recipe_of
 from rcexplainer.benchmark.tuned import tuned_settings
 from rcexplainer.config import make_config
 from rcexplainer.datasets import task_of
 from rcexplainer.gnn.models import MODELS
-from rcexplainer.gnn.trainer import DEFAULT_TRAINING
 from rcexplainer.paper.case_study import CASE_DATASET, CASE_MODEL, CASE_SETTINGS
 from rcexplainer.paper.job import Job
 
 # A number goes up when its kind of job measures more, or otherwise: earlier results are then measured again.
 KIND_VERSIONS = {
-    "network": 1,
+    "network": 2,
     "measure": 4,
     "time": 1,
     "case": 2,
     "explain": 1,
     "training": 1,
-    "tradeoff": 1,
+    "tradeoff": 2,
+    "authors": 1,
     "tuning": 1,
 }
 
 
-def network_job(dataset: str, model: str, seed: int) -> Job:
+# Fields of `TrainConfig` that version 0.1 did not have: they are inputs where they are not these, their defaults, so
+# that its networks are found.
+SINCE = {"decay": "cosine", "clip": None, "xavier": False}
+
+
+def network_job(dataset: str, model: str, seed: int, recipe: str = "ours") -> Job:
     """A network to be trained.
 
     Args:
         dataset: Its training data.
         model: Its architecture, a key of `MODELS`.
         seed: Draws split and weights.
+        recipe: How it is trained, a key of `RECIPES`.
 
     Returns:
         The job.
     """
-    training = asdict(training_settings(dataset) or DEFAULT_TRAINING[task_of(dataset)])
+    training = asdict(recipe_of(recipe).settings(dataset))
+    training = {name: value for name, value in training.items() if SINCE.get(name, ...) != value}
     inputs = {"dataset": dataset, "model": model, "seed": seed, "fields": MODELS[model], "training": training}
-    return _job("network", f"{dataset}-{model}-{seed}", inputs)
+    other, name = ({}, "") if recipe == "ours" else ({"recipe": recipe}, f"-{recipe}")
+    return _job("network", f"{dataset}-{model}{name}-{seed}", inputs | other)
 
 
 def measure_job(
@@ -192,6 +201,40 @@ def tradeoff_job(
     """
     inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, "default", settings)
     return _job("tradeoff", f"{dataset}-{model}-{seed}-{method}", inputs | {"graphs": graphs})
+
+
+def authors_job(
+    dataset: str,
+    model: str,
+    seed: int,
+    method: str,
+    *,
+    preset: str,
+    settings: Mapping[str, Any],
+    own: Mapping[str, Any],
+    most: int | None,
+    recipe: str = "authors",
+) -> Job:
+    """A method fitted and measured as the authors did, on a network trained as theirs.
+
+    Args:
+        dataset: The dataset of the network.
+        model: Its architecture.
+        seed: Its seed, and the method's.
+        method: A key of `METHODS`.
+        preset: Of RCExplainer.
+        settings: Of RCExplainer, on top of the preset.
+        own: Of a baseline, on top of its tuned settings.
+        most: Graphs of each kind that it explains; None: all of them.
+        recipe: How the network is trained, a key of `RECIPES`.
+
+    Returns:
+        The job.
+    """
+    network = network_job(dataset, model, seed, recipe).digest
+    inputs = {"dataset": dataset, "model": model, "seed": seed, "network": network, "recipe": recipe, "most": most}
+    inputs |= _method(dataset, seed, method, preset, settings, own)
+    return _job("authors", f"{dataset}-{model}-authors-{seed}-{method}", inputs)
 
 
 def tuning_job(

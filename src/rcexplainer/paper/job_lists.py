@@ -2,7 +2,8 @@
 
 `settings` are RCExplainer's: those of the profile, then those of the variant that one is `like`, then its own. Beside
 any of them may stand `stored`, the same as version 0.1 wrote it, by which its results are found. `own` are the settings
-of a variant that is a baseline, on top of its tuned ones. A variant with `retired = true` has settings that this
+of a variant that is a baseline, on top of its tuned ones. What a variant sets `on` a dataset comes last; with
+`datasets` it is there for those alone. A variant with `retired = true` has settings that this
 version does not know: its earlier results are shown, and nothing is run.
 """
 
@@ -14,8 +15,10 @@ from typing import Any
 from rcexplainer.benchmark.methods import Caps
 from rcexplainer.benchmark.results import OURS
 from rcexplainer.datasets import task_of
+from rcexplainer.paper.case_study import CASE_DATASET, CASE_MODEL
 from rcexplainer.paper.job import Job, Tags
 from rcexplainer.paper.job_kinds import (
+    authors_job,
     case_job,
     explain_job,
     measure_job,
@@ -74,9 +77,13 @@ def timings(settings: EntrySettings) -> JobList:
 
 
 def cases(settings: EntrySettings) -> JobList:
-    """The case study, for every seed."""
+    """The case study, for every seed; and its networks, trained first."""
     own, stored = _words(settings)
-    return {case_job(seed, own, stored): {} for seed in range(settings["seeds"])}
+    jobs: JobList = {}
+    for seed in range(settings["seeds"]):
+        jobs[network_job(CASE_DATASET, CASE_MODEL, seed)] = {"network": True}
+        jobs[case_job(seed, own, stored)] = {}
+    return jobs
 
 
 def explanations(settings: EntrySettings) -> JobList:
@@ -100,6 +107,30 @@ def training(settings: EntrySettings) -> JobList:
         network_job(dataset, model, seed): {**tags, "network": True},
         training_job(dataset, model, seed, preset=preset, settings=own, shown=shown): tags,
     }
+
+
+def authors(settings: EntrySettings) -> JobList:
+    """Every variant on networks trained as the authors' were, and these networks."""
+    model, recipe, jobs = settings["model"], settings["recipe"], JobList()
+    for dataset in settings["datasets"]:
+        for seed in range(settings["seeds"]):
+            tags = {"dataset": dataset, "model": model, "seed": seed}
+            jobs[network_job(dataset, model, seed, recipe)] = {**tags, "network": True}
+            for variant in variants(settings, dataset):
+                most = _caps(settings, variant.method).most
+                job = authors_job(
+                    dataset,
+                    model,
+                    seed,
+                    variant.method,
+                    preset=variant.preset,
+                    settings=variant.settings,
+                    own=variant.own,
+                    most=most,
+                    recipe=recipe,
+                )
+                jobs[job] = {**tags, **variant.tags}
+    return jobs
 
 
 def tradeoff(settings: EntrySettings) -> JobList:
@@ -126,30 +157,17 @@ def tuning(settings: EntrySettings) -> JobList:
     return jobs
 
 
-def variants(settings: EntrySettings) -> list[Variant]:
-    """What an entry compares: named variants, values of one setting, or methods.
+def variants(settings: EntrySettings, dataset: str | None = None) -> list[Variant]:
+    """What an entry compares: methods, named variants, both, or values of one setting.
 
     Args:
-        settings: The entry's: `variants`, or `vary` and `values`, or `methods`.
+        settings: The entry's: `methods`, `variants`, or `vary` and `values`.
+        dataset: The dataset; what a variant sets `on` it alone comes last.
 
     Returns:
         The variants, in order.
     """
     preset, (common, stored) = settings.get("preset", "default"), _words(settings)
-    if "variants" in settings:
-        known = settings["variants"]
-        return [
-            Variant(
-                {"variant": name},
-                one.get("method", OURS),
-                one.get("preset", preset),
-                common | _inherited(known, name, own_words),
-                stored | _inherited(known, name, stored_words),
-                one.get("retired", False),
-                one.get("own", {}),
-            )
-            for name, one in known.items()
-        ]
     if "vary" in settings:
         name = settings["vary"]
         return [
@@ -162,7 +180,23 @@ def variants(settings: EntrySettings) -> list[Variant]:
             )
             for value in settings["values"]
         ]
-    return [Variant({"variant": method}, method, preset, common, stored) for method in settings["methods"]]
+    named = settings.get("variants", {})
+    known = {name: one for name, one in named.items() if dataset is None or dataset in one.get("datasets", [dataset])}
+    return [
+        *(Variant({"variant": method}, method, preset, common, stored) for method in settings.get("methods", ())),
+        *(
+            Variant(
+                {"variant": name},
+                one.get("method", OURS),
+                one.get("preset", preset),
+                common | _inherited(named, name, own_words) | one.get("on", {}).get(dataset, {}),
+                stored | _inherited(named, name, stored_words) | one.get("on", {}).get(dataset, {}),
+                one.get("retired", False),
+                one.get("own", {}),
+            )
+            for name, one in known.items()
+        ),
+    ]
 
 
 def own_words(level: Mapping[str, Any]) -> dict[str, Any]:
@@ -178,26 +212,33 @@ def stored_words(level: Mapping[str, Any]) -> dict[str, Any]:
 def _compared(settings: EntrySettings, make: Callable[..., Job]) -> JobList:
     """A job for every dataset, network, seed and variant; and the networks themselves, trained first."""
     jobs: JobList = {}
-    for dataset in settings["datasets"]:
-        for model in settings.get("models", [settings.get("model")]):
-            for seed in range(settings["seeds"]):
-                network = {"dataset": dataset, "model": model, "seed": seed, "network": True}
-                jobs[network_job(dataset, model, seed)] = network
-                for variant in variants(settings):
-                    job = make(
-                        dataset,
-                        model,
-                        seed,
-                        variant.method,
-                        preset=variant.preset,
-                        settings=variant.stored if variant.retired else variant.settings,
-                        own=variant.own,
-                        stored=variant.stored,
-                        retired=variant.retired,
-                        caps=_caps(settings, variant.method),
-                    )
-                    jobs[job] = {"dataset": dataset, "model": model, **variant.tags}
+    for dataset, model in panels(settings):
+        for seed in range(settings["seeds"]):
+            network = {"dataset": dataset, "model": model, "seed": seed, "network": True}
+            jobs[network_job(dataset, model, seed)] = network
+            for variant in variants(settings, dataset):
+                job = make(
+                    dataset,
+                    model,
+                    seed,
+                    variant.method,
+                    preset=variant.preset,
+                    settings=variant.stored if variant.retired else variant.settings,
+                    own=variant.own,
+                    stored=variant.stored,
+                    retired=variant.retired,
+                    caps=_caps(settings, variant.method),
+                )
+                jobs[job] = {"dataset": dataset, "model": model, **variant.tags}
     return jobs
+
+
+def panels(settings: EntrySettings) -> list[tuple[str, str]]:
+    """Datasets and networks: the pairs in `panels`, or every one of `datasets` with every one of `models`."""
+    if "panels" in settings:
+        return [(dataset, model) for dataset, model in settings["panels"]]
+    models = settings.get("models", [settings.get("model")])
+    return [(dataset, model) for dataset in settings["datasets"] for model in models]
 
 
 def _caps(settings: EntrySettings, method: str) -> Caps:

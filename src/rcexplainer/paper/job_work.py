@@ -1,7 +1,7 @@
 """What jobs do: for each kind a function of JSON values, and of the folder of trained networks, that returns JSON."""
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,21 +9,32 @@ from rcexplainer.benchmark.case import Case
 from rcexplainer.benchmark.cost import clock
 from rcexplainer.benchmark.measurement import measure, uses_motif
 from rcexplainer.benchmark.methods import Caps
+from rcexplainer.benchmark.validation import ValidationCase
 from rcexplainer.config import RCConfig
 from rcexplainer.datasets.inventory import describe
+from rcexplainer.errors import RCExplainerError
+from rcexplainer.paper.authors_protocol import AUTHORS_SPARSITIES, authors_curves
 from rcexplainer.paper.case_study import case_study
 from rcexplainer.paper.job import Job, JobResult
 from rcexplainer.paper.qualitative_examples import explain_one
 from rcexplainer.paper.tradeoff import validation_scores
 from rcexplainer.paper.training_diagram import training_run
 from rcexplainer.paper.tuning import tuning_scores
+from rcexplainer.saving.fingerprint import weights_digest
 
-# Each takes what it needs of a job's inputs; the others are there because the result depends on them.
+# Each takes what it needs of a job's inputs; the others are there because the result depends on them. Each says which
+# network it used: `weights`, the hash of its weights. A result on another network than the recorded one is no answer.
 
 
-def _network(networks: Path, dataset: str, model: str, seed: int, **_: Any) -> JobResult:
-    case = Case.of(dataset, model, seed, keep=networks, progress=False)
-    return {"accuracy": case.accuracy, "motif_flips": uses_motif(case), "dataset": asdict(describe(dataset, seed=seed))}
+def _weights(case: Case) -> JobResult:
+    return {"weights": weights_digest(case.model)}
+
+
+def _network(networks: Path, dataset: str, model: str, seed: int, recipe: str = "ours", **_: Any) -> JobResult:
+    case = Case.of(dataset, model, seed, keep=networks, progress=False, recipe=recipe)
+    described = asdict(describe(dataset, seed=seed))
+    found = {"accuracy": case.accuracy, "motif_flips": uses_motif(case), "dataset": described}
+    return found | _weights(case)
 
 
 def _measure(
@@ -51,7 +62,7 @@ def _measure(
         progress=False,
     )
     found = measure(case, method, noise=noise, k=k, caps=Caps(**caps), progress=False)
-    return {**asdict(found), "gnn_accuracy": case.accuracy}
+    return {**asdict(found), "gnn_accuracy": case.accuracy, **_weights(case)}
 
 
 def _time(
@@ -76,7 +87,7 @@ def _time(
         keep=networks,
         progress=False,
     )
-    return asdict(clock(case, method, most=most, progress=False))
+    return asdict(clock(case, method, most=most, progress=False)) | _weights(case)
 
 
 def _case(networks: Path, seed: int, settings: dict[str, Any], **_: Any) -> JobResult:
@@ -86,14 +97,15 @@ def _case(networks: Path, seed: int, settings: dict[str, Any], **_: Any) -> JobR
 def _explain(
     networks: Path, dataset: str, model: str, seed: int, method: str, settings: dict[str, Any], **_: Any
 ) -> JobResult:
-    return explain_one(Case.of(dataset, model, seed, settings=settings, keep=networks, progress=False), method)
+    case = Case.of(dataset, model, seed, settings=settings, keep=networks, progress=False)
+    return explain_one(case, method) | _weights(case)
 
 
 def _training(
     networks: Path, dataset: str, model: str, seed: int, fields: dict[str, Any], shown: list[int], **_: Any
 ) -> JobResult:
     case = Case.of(dataset, model, seed, keep=networks, progress=False)
-    return training_run(case, RCConfig(**fields), shown)
+    return training_run(case, RCConfig(**fields), shown) | _weights(case)
 
 
 def _tradeoff(
@@ -109,6 +121,35 @@ def _tradeoff(
     return validation_scores(dataset, model, seed, method, settings=settings, graphs=graphs, keep=networks)
 
 
+def _authors(
+    networks: Path,
+    dataset: str,
+    model: str,
+    seed: int,
+    method: str,
+    preset: str,
+    settings: dict[str, Any],
+    most: int | None,
+    recipe: str,
+    own: dict[str, Any] | None = None,
+    **_: Any,
+) -> JobResult:
+    case = Case.of(
+        dataset,
+        model,
+        seed,
+        preset=preset,
+        settings=settings,
+        baseline_settings=own,
+        explains="authors",
+        greedy_depth=1 - min(AUTHORS_SPARSITIES),
+        recipe=recipe,
+        keep=networks,
+        progress=False,
+    )
+    return authors_curves(case, method, most) | _weights(case)
+
+
 def _tuning(
     networks: Path,
     dataset: str,
@@ -121,8 +162,8 @@ def _tuning(
     settings: dict[str, Any],
     **_: Any,
 ) -> JobResult:
-    how = {"graphs": graphs, "most": most}
-    return tuning_scores(dataset, model, seed, method, grid=grid, settings=settings, keep=networks, **how)
+    case = ValidationCase.of(dataset, model, seed, settings=settings, keep=networks, progress=False)
+    return tuning_scores(replace(case, training_graphs=graphs), method, grid, most) | _weights(case)
 
 
 WORK: dict[str, Callable[..., JobResult]] = {
@@ -133,6 +174,7 @@ WORK: dict[str, Callable[..., JobResult]] = {
     "explain": _explain,
     "training": _training,
     "tradeoff": _tradeoff,
+    "authors": _authors,
     "tuning": _tuning,
 }
 
@@ -146,5 +188,11 @@ def work(job: Job, networks: Path) -> JobResult:
 
     Returns:
         Its result.
+
+    Raises:
+        RCExplainerError: The result does not say which network it is of.
     """
-    return WORK[job.kind](networks, **job.inputs)
+    found = WORK[job.kind](networks, **job.inputs)
+    if "weights" not in found:
+        raise RCExplainerError(f"a job of kind {job.kind} must return `weights`, the hash of its network's weights")
+    return found

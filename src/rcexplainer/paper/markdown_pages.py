@@ -7,7 +7,6 @@ README.md    the front page: verdicts, one table for each entry, links
 from collections.abc import Sequence
 from pathlib import Path
 
-from rcexplainer.paper.entries import headline, tables
 from rcexplainer.paper.failures import Failed
 from rcexplainer.paper.figure_files import FIGURE_FOLDER, Captions, read_captions
 from rcexplainer.paper.notes import read_notes
@@ -66,7 +65,7 @@ def _front_page(found: ResultsFolder) -> bytes:
         *_verdicts(found.verdicts),
     ]
     for planned in found.plans:
-        shown = headline(planned, found.results)
+        shown = found.headline(planned)
         parts += [
             f"## {planned.title}",
             f"[All tables and figures]({planned.name}.md) · `rcexplainer reproduce {planned.name}` · "
@@ -87,7 +86,7 @@ def _entry_page(found: ResultsFolder, planned: EntryPlan, captions: Captions, no
         *_verdicts([one for one in found.verdicts if one.entry == planned.name]),
         *notes,
         *(f"![{_plain(caption)}]({FIGURE_FOLDER}/{name}.svg)" for name, caption in drawn.items()),
-        *(text for table in tables(planned, found.results) for text in table_text(table)),
+        *(text for table in found.tables(planned) for text in table_text(table)),
     ]
     return _joined(parts)
 

@@ -4,23 +4,35 @@ from statistics import fmean
 from typing import Any
 
 from rcexplainer.metrics.direction import BETTER
+from rcexplainer.paper.captions import UNSEEN_NODES, network_notes
 from rcexplainer.paper.cells import Fill, beside, counted, listed, method_table, metric, over_seeds, panel_tables
 from rcexplainer.paper.fidelity_tables import counterfactual_columns
 from rcexplainer.paper.motif_networks import how_many, using_motif
 from rcexplainer.paper.record import as_of
-from rcexplainer.paper.result_groups import EntrySettings, MethodResults, SeedResults, TaggedResults, groups, number
+from rcexplainer.paper.result_groups import (
+    EntrySettings,
+    MethodResults,
+    SeedResults,
+    TaggedResults,
+    groups,
+    number,
+    samples,
+    without_networks,
+)
 from rcexplainer.paper.table import Column, Table, TableCell, dated
 
 DATASETS_CAPTION = (
-    "ours, and in brackets or beside it the paper's; motif flips: share of the instances that flip without their motif"
+    "ours, and in brackets or beside it the numbers of the paper's table; test accuracy: on test instances on which "
+    "nothing was chosen; motif flips: share of the instances that flip without their motif"
 )
 MOTIF_CAPTION = (
     "recovery of the motif, and counterfactuals along the ranking (own search: RCExplainer's, which continues where no "
     "prefix flips), on {}"
 )
 CASE_CAPTION = (
-    "three-motifs: AUC of the motif that tells two classes apart, and of the one they share; occlusion: AUC of the "
-    "telling motif when each edge is scored by what deleting it alone does to both classes"
+    "three-motifs, held-out test graphs that are correctly predicted: AUC of the motif that tells two classes apart, "
+    "and of the one they share; occlusion: AUC of the telling motif when each edge is scored by what deleting it alone "
+    "does to both classes"
 )
 CASE_COLUMNS = {
     "AUC telling": "auc",
@@ -51,7 +63,14 @@ def dataset_tables(settings: EntrySettings, found: TaggedResults) -> list[Table]
         metric("motif flips", "motif_flips"),
         (Column("networks"), lambda own, _: TableCell(str(len(own)))),
     ]
-    made = method_table(DATASETS_CAPTION, "dataset", networks, fills, settings.get("reference", {}))
+    made = method_table(
+        DATASETS_CAPTION,
+        "dataset",
+        networks,
+        fills,
+        settings.get("reference", {}),
+        lambda methods: samples(methods) + network_notes(settings),
+    )
     return [made] if made else []
 
 
@@ -78,21 +97,21 @@ def node_tables(settings: EntrySettings, found: TaggedResults) -> list[Table]:
         own = [(tags, result) for tags, result in found if (tags["dataset"], tags["model"]) == panel]
         if panel in few:
             headline = f"{caption}; {few[panel]}, only these count"
-            made += panel_tables(settings, using_motif(settings, own), headline, fills)
+            made += panel_tables(settings, using_motif(settings, own), headline, fills, instances="")
         whole = f"{caption}; all networks, {few[panel]}" if panel in few else caption
-        made += panel_tables(settings, own, whole, fills)
+        made += panel_tables(settings, own, whole, fills, instances="")
     return made
 
 
 def explained_instances(settings: EntrySettings) -> str:
     """On which instances motifs are recovered, in words."""
-    return settings.get("explained", "nodes of motifs that no method was fitted on")
+    return str(settings.get("explained", UNSEEN_NODES))
 
 
 def case_tables(settings: EntrySettings, found: TaggedResults) -> list[Table]:
     """The case study, a row for every pair of classes and seed."""
     columns = [Column(title, BETTER.get(name)) for title, name in CASE_COLUMNS.items()]
-    ones = [(pair, result) for _, result in found for pair in result["pairs"]]
+    ones = [(pair, result) for _, result in without_networks(found) for pair in result["pairs"]]
     rows = tuple(
         (
             *(TableCell(str(pair[name])) for name in ("own", "other", "seed")),
@@ -100,7 +119,8 @@ def case_tables(settings: EntrySettings, found: TaggedResults) -> list[Table]:
         )
         for pair, _ in ones
     )
-    table = Table(CASE_CAPTION, (Column("class"), Column("and not"), Column("seed"), *columns), rows)
+    shown = (Column("class"), Column("and not"), Column("seed"), *columns)
+    table = Table(CASE_CAPTION, shown, rows, tuple(network_notes(settings)))
     return [dated(table, [as_of([result]) for _, result in ones])] if rows else []
 
 
@@ -115,19 +135,21 @@ def pair_means(settings: EntrySettings, found: TaggedResults) -> Table | None:
         The table; None without results.
     """
     pairs: dict[tuple[str, str], SeedResults] = {}
-    for _, result in found:
+    own = [result for _, result in without_networks(found)]
+    for result in own:
         for pair in result["pairs"]:
             key = (f"{pair['own']}, not {pair['other']}", pair["telling"])
             pairs.setdefault(key, []).append(pair)
     fills: list[Fill] = [metric(title, name) for title, name in CASE_COLUMNS.items()]
     fills.append((Column("graphs"), lambda own, _: TableCell(f"{fmean(one['graphs'] for one in own):.0f}")))
     rows = tuple(
-        (TableCell(name), TableCell(motif), *(fill(own, None) for _, fill in fills))
-        for (name, motif), own in pairs.items()
+        (TableCell(name), TableCell(motif), *(fill(ones, None) for _, fill in fills))
+        for (name, motif), ones in pairs.items()
     )
     columns = (Column("class"), Column("telling motif"), *(column for column, _ in fills))
-    version = as_of(result for _, result in found)
-    return dated(Table(CASE_CAPTION, columns, rows), [version] * len(rows)) if rows else None
+    version = as_of(own)
+    table = Table(CASE_CAPTION, columns, rows, tuple(network_notes(settings, f"{len(own)} seeds")))
+    return dated(table, [version] * len(rows)) if rows else None
 
 
 def _shape(name: str, place: int) -> Fill:

@@ -6,18 +6,19 @@ equal bytes. A job that several entries share stands in one of their files: read
 While jobs run, each has a file of its own. When an entry is finished, its files are packed:
 
     1. its compact file is written anew, with the new rows in it: beside its place, and then moved there
-    2. it is read back, and only the files of rows that are found in it are deleted
+    2. rows of the same jobs in other compact files are deleted: they are older
+    3. it is read back, and only the files of rows that are found in it are deleted
 
-Killed at any point, a result is in its own file, in the compact file, or in both. Two processes never pack at the same
-time: who does not get the lock leaves the files as they are. A compact file that is damaged is read as far as it can
-be, and never overwritten.
+Killed at any point, a result is in its own file, which counts before all others, in the compact file, or in both. Two
+processes never pack at the same time: who does not get the lock leaves the files as they are. A compact file that is
+damaged is read as far as it can be, and never overwritten.
 """
 
 import gzip
 import json
 import logging
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -145,11 +146,32 @@ def pack(path: Path, files: Mapping[Path, Record], done: Mapping[str, str] | Non
     rows |= {one.digest: one for one in files.values()}
     if list(rows.values()) != known:
         write_pack(path, rows.values())
+    new = {one.digest for one in files.values()}
+    for other in _paths(path.parent):
+        if other != path:
+            drop(other, new)
     safe = {one.digest: one for one in read_pack(path)[0]}
     for file, record in files.items():
         if safe.get(record.digest) == record:
             file.unlink(missing_ok=True)
     return True
+
+
+def drop(path: Path, digests: Collection[str]) -> None:
+    """Delete rows from a compact file; a damaged one is left as it is.
+
+    Args:
+        path: The compact file; without rows it is deleted.
+        digests: The digests of the rows.
+    """
+    known, whole = read_pack(path)
+    kept = [one for one in known if one.digest not in digests]
+    if not whole or len(kept) == len(known):
+        return
+    if kept:
+        write_pack(path, kept)
+    else:
+        path.unlink()
 
 
 def _paths(runs: Path) -> list[Path]:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from rcexplainer.benchmark.results import short
+from rcexplainer.paper.captions import network_notes
 from rcexplainer.paper.figure_style import PaperFigure
 from rcexplainer.paper.job import JobResult
 from rcexplainer.paper.record import as_of
@@ -37,7 +38,10 @@ def qualitative_table(settings: EntrySettings, found: TaggedResults) -> list[Tab
     shown = [(tags, result) for tags, result in _explained(found) if not result.get("skipped")]
     gone = [(tags, result["skipped"]) for tags, result in _explained(found) if result.get("skipped")]
     if shown:
-        notes = tuple(f"{tags['dataset']}, {tags['variant']} is left out: {reason}" for tags, reason in gone)
+        notes = (
+            *(f"{tags['dataset']}, {tags['variant']} is left out: {reason}" for tags, reason in gone),
+            *network_notes(settings, _seed(settings)),
+        )
         table = Table(QUALITATIVE_CAPTION, QUALITATIVE_COLUMNS, tuple(_row(*one) for one in shown), notes)
         return [dated(table, [as_of([result]) for _, result in shown])]
     rows = tuple((TableCell(tags["dataset"]), TableCell(tags["variant"]), TableCell(reason)) for tags, reason in gone)
@@ -63,7 +67,8 @@ def qualitative_square(settings: EntrySettings, found: TaggedResults) -> Table |
     rows = tuple((TableCell(own), *(cell(shown.get((own, method))) for method in methods)) for own in datasets)
     versions = [as_of(one for pair, one in shown.items() if pair[0] == own) for own in datasets]
     columns = (Column("dataset"), *map(Column, methods))
-    return dated(Table(QUALITATIVE_CAPTION, columns, rows), versions) if rows else None
+    notes = tuple(network_notes(settings, _seed(settings)))
+    return dated(Table(QUALITATIVE_CAPTION, columns, rows, notes), versions) if rows else None
 
 
 def _row(tags: dict[str, Any], result: dict[str, Any]) -> tuple[TableCell, ...]:
@@ -93,6 +98,10 @@ def qualitative_figure(settings: EntrySettings, found: TaggedResults) -> list[Pa
         "graph; the motif has a blue band. Of large computation graphs the part around both is drawn."
     )
     return [PaperFigure("qualitative", caption, explanation_grid(cells))]
+
+
+def _seed(settings: EntrySettings) -> str:
+    return f"seed {settings['seed']}" if "seed" in settings else ""
 
 
 def _explained(found: TaggedResults) -> TaggedResults:

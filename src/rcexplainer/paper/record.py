@@ -5,6 +5,11 @@ As a document, the file of a single job (`runs/<kind>/<label>-<digest>.json`):
     kind, inputs, digest, seconds, result, about
 
 As a row of a compact file the same with `label`, which a document has in its name.
+
+A record answers a job only if all of these hold; otherwise it is shown as what it is, and the job is run again:
+
+    digest    is the job's, and the hash of the record's own kind and inputs: it was not relabelled
+    weights   are those of the network's own record: the network was not trained anew since
 """
 
 import json
@@ -14,7 +19,7 @@ from functools import cached_property
 from typing import Any
 
 from rcexplainer import __version__
-from rcexplainer.paper.job import Job, JobResult, request
+from rcexplainer.paper.job import Job, JobResult, digest_of, request
 
 ROW = ("kind", "label", "inputs", "digest", "seconds", "result", "about")
 
@@ -30,7 +35,8 @@ class Record:
         digest: Its digest, as it was then.
         seconds: How long it took.
         result: What it returned.
-        about: Versions, machine, commit, jobs at a time, threads.
+        about: Versions, machine, commit, jobs at a time, threads; `relabelled` where somebody found that the inputs
+            cannot be those of the run, and why.
     """
 
     kind: str
@@ -89,22 +95,40 @@ class Record:
         """The version of the package that made it, such as 0.1; "?" where it does not say."""
         return short_version(self.about.get("versions", {}).get("rcexplainer", "?"))
 
-    def answers(self, job: Job) -> bool:
-        """Whether it is the result of exactly this job, and not of one that was carried out otherwise."""
-        return self.digest == job.digest
+    @cached_property
+    def relabelled(self) -> bool:
+        """Whether its digest is not the hash of what was computed."""
+        return "relabelled" in self.about or digest_of(self.kind, self.inputs) != self.digest
 
-    def shown_for(self, job: Job) -> JobResult:
+    @property
+    def weights(self) -> str | None:
+        """The hash of the network's weights (`weights_digest`); None where the record does not say."""
+        return self.result.get("weights")
+
+    def answers(self, job: Job, weights: str | None = None) -> bool:
+        """Whether it is the result of exactly this job, and not of one that was carried out otherwise.
+
+        Args:
+            job: The job.
+            weights: Those of its network, as the network's own record has them; None: there is nothing to compare.
+        """
+        return self.digest == job.digest and not self.relabelled and (weights is None or self.weights == weights)
+
+    def shown_for(self, job: Job, weights: str | None = None) -> JobResult:
         """The result, as tables and figures are made of it.
 
         Args:
             job: A planned job with the same digest, or at least with the same request.
+            weights: Those of its network, as for `answers`.
 
         Returns:
-            The result; with a key `as_of`, the version, where another version made it, or this one with other settings.
+            The result; with a key `as_of` where it is no answer of this version: the version that made it, and whether
+            it was relabelled, or is of the same network with other weights.
         """
-        if self.answers(job) and self.version == short_version(__version__):
-            return self.result
-        return self.result | {"as_of": self.version}
+        if self.answers(job, weights):
+            return self.result if self.version == short_version(__version__) else self.result | {"as_of": self.version}
+        other = ", other weights" if self.digest == job.digest else ""
+        return self.result | {"as_of": self.version + (", relabelled" if self.relabelled else other)}
 
 
 def newest(records: Iterable[Record]) -> Record | None:

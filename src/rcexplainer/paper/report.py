@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from rcexplainer.paper import markup
-from rcexplainer.paper.entries import tables
 from rcexplainer.paper.figure_files import FIGURE_FOLDER, FIGURE_FORMATS, read_captions
 from rcexplainer.paper.job import Job
 from rcexplainer.paper.markdown_pages import READING, write_pages
@@ -148,7 +147,7 @@ def _section(
     if judged:
         yield _verdicts(judged)
     yield from _pictures(found.folder, captions, prefix)
-    yield from map(markup.table, tables(planned, found.results))
+    yield from map(markup.table, found.tables(planned))
     shown = [job for job in planned.rows if job in found.records]
     if shown:
         yield _sources(found, shown, prefix)

@@ -1,20 +1,24 @@
 """`rcexplainer reproduce`: run entries of the paper again, and keep their results; what is done is not done twice."""
 
+import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rcexplainer.paper.entries import PAPER_ENTRIES, plan, tables
+from rcexplainer.paper.entries import PAPER_ENTRIES, plan
 from rcexplainer.paper.failures import Failed, Skipped, write_failures
 from rcexplainer.paper.figure_files import write_figures
 from rcexplainer.paper.job_work import work
 from rcexplainer.paper.markdown_pages import write_pages
-from rcexplainer.paper.origin import origin
+from rcexplainer.paper.origin import origin, unlike
 from rcexplainer.paper.plan import EntryPlan
 from rcexplainer.paper.results_folder import ResultsFolder, read_folder
 from rcexplainer.paper.runner import run_jobs
 from rcexplainer.paper.store import Store
 from rcexplainer.paper.table import Table
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class Reproduction:
 
     def tables(self) -> list[Table]:
         """The tables of the entries that were run."""
-        return [table for planned in self.plans for table in tables(planned, self.found.results)]
+        return [table for planned in self.plans for table in self.found.tables(planned)]
 
     def to_json(self) -> dict[str, Any]:
         """Tables and failures as JSON values."""
@@ -50,7 +54,7 @@ class Reproduction:
                     "done": len(self.found.done(planned)),
                     "tables": [
                         {"caption": table.caption, "rows": table.to_rows(), "notes": table.notes}
-                        for table in tables(planned, self.found.results)
+                        for table in self.found.tables(planned)
                     ],
                 }
                 for planned in self.plans
@@ -62,8 +66,12 @@ class Reproduction:
         }
 
 
-def reproduce(name: str, profile: str, out: Path, *, workers: int = 1, progress: bool = True) -> Reproduction:
+def reproduce(
+    name: str, profile: str, out: Path, *, workers: int = 1, progress: bool = True, fresh: bool = False
+) -> Reproduction:
     """Run what is missing of an entry, and write the pages and figures of all that is known.
+
+    Where results of the entry are of another machine or version of torch, a warning says so before they are mixed.
 
     Args:
         name: An entry's name, or "all".
@@ -71,6 +79,8 @@ def reproduce(name: str, profile: str, out: Path, *, workers: int = 1, progress:
         out: The results folder, of that profile alone.
         workers: Processes at a time.
         progress: Whether a progress bar is shown.
+        fresh: Delete what is kept of the entry first, networks included, so that all of it is run anew. A run that was
+            interrupted goes on without it.
 
     Returns:
         What came of it.
@@ -82,6 +92,9 @@ def reproduce(name: str, profile: str, out: Path, *, workers: int = 1, progress:
     store = Store(out)
     store.claim(profile)
     jobs = [job for planned in plans for job in planned.jobs]
+    if fresh:
+        store.forget(jobs)
+    _warn(plans, store)
     failed, skipped = run_jobs(jobs, store, work, workers=workers, progress=progress)
     write_failures(out, jobs, (*failed, *skipped))
     store.pack({planned.name: planned.jobs for planned in plans})
@@ -90,3 +103,20 @@ def reproduce(name: str, profile: str, out: Path, *, workers: int = 1, progress:
     if write_figures(out, found.plans, found.results):
         page = write_pages(found)
     return Reproduction(plans, found, failed, skipped, page)
+
+
+def _warn(plans: Sequence[EntryPlan], store: Store) -> None:
+    """Say which entries would mix results of several machines or versions of torch, before they are run."""
+    here = origin()
+    for planned in plans:
+        done = store.records(planned.jobs)
+        others = unlike(done.values(), here) if len(done) < len(planned.jobs) else ()
+        if others:
+            log.warning(
+                "%s: %d of its %d results are of %s. The rest is run here, and its page will say that they are mixed; "
+                "--fresh runs all of them here.",
+                planned.name,
+                len(done),
+                len(planned.jobs),
+                "; ".join(others),
+            )

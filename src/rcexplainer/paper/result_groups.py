@@ -60,10 +60,14 @@ def groups(found: TaggedResults) -> dict[Panel, MethodResults]:
         (dataset, network) → method or variant → its results.
     """
     made: dict[Panel, MethodResults] = {}
-    for tags, result in found:
-        if not tags.get("network"):
-            made.setdefault((tags["dataset"], tags["model"]), {}).setdefault(tags["variant"], []).append(result)
+    for tags, result in without_networks(found):
+        made.setdefault((tags["dataset"], tags["model"]), {}).setdefault(tags["variant"], []).append(result)
     return made
+
+
+def without_networks(found: TaggedResults) -> TaggedResults:
+    """The results of an entry less those of the networks that were trained for it."""
+    return [(tags, result) for tags, result in found if not tags.get("network")]
 
 
 def done(methods: MethodResults) -> MethodResults:
@@ -75,11 +79,6 @@ def done(methods: MethodResults) -> MethodResults:
 def done_groups(found: TaggedResults) -> dict[Panel, MethodResults]:
     """`groups` without methods that were left out, nor panels that have no other."""
     return {panel: kept for panel, methods in groups(found).items() if (kept := done(methods))}
-
-
-def panel_text(panel: Panel, caption: str) -> str:
-    """A caption, with dataset and network before it."""
-    return f"{panel[0]}, network {panel[1]}: {caption}"
 
 
 def reported(settings: EntrySettings, dataset: str) -> dict[str, Any]:

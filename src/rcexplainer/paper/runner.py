@@ -13,13 +13,16 @@ from pathlib import Path
 from torch import get_num_threads
 from tqdm.auto import tqdm
 
+from rcexplainer.benchmark.networks import kept_weights
 from rcexplainer.errors import MissingDataError
 from rcexplainer.paper.failures import Failed, Skipped
 from rcexplainer.paper.job import Job, JobResult
+from rcexplainer.paper.origin import origin
 from rcexplainer.paper.store import Store
 
 Work = Callable[[Job, Path], JobResult]  # a job and the folder of trained networks → its result
 JobOutcome = JobResult | Failed
+OTHER_WEIGHTS = "it ran on a network with other weights than the network's record has: run it again"
 TRIES = 2  # of a job alone, whose process is killed each time
 
 
@@ -43,6 +46,9 @@ def run_jobs(
 ) -> tuple[tuple[Failed, ...], tuple[Skipped, ...]]:
     """Run the jobs that have no result yet: networks first, since others need them; times last, one by one.
 
+    A network whose weights are no longer in the folder is trained again where another job needs it; results on a
+    network that has other weights now are run again.
+
     Args:
         jobs: The jobs; some may be done already.
         store: Where results are kept.
@@ -59,32 +65,52 @@ def run_jobs(
     unique = list(dict.fromkeys(jobs))
     failed: list[Failed] = []
     skipped: list[Skipped] = []
+    here = origin()
     with tqdm(total=len(unique), desc="jobs", unit="job", disable=not progress) as bar:
-        done = store.records(unique)
-        todo = [job for job in unique if job not in done]
-        bar.update(len(done))
-        for stage, at_once in _stages(todo, workers):
+        for stage, at_once in _stages(unique, store, workers):
             for job, ran in _results(stage, store, work, at_once):
                 if isinstance(ran.outcome, Skipped):
                     skipped.append(ran.outcome)
                 elif isinstance(ran.outcome, Failed):
                     failed.append(ran.outcome)
                 else:
-                    store.put(job, ran.outcome, ran.seconds, workers=at_once, threads=ran.threads)
+                    store.put(job, ran.outcome, ran.seconds, about=here, workers=at_once, threads=ran.threads)
+                    if job not in store.records([job]):
+                        failed.append(Failed(job, OTHER_WEIGHTS))
                 bar.set_postfix_str(job.label)
                 bar.update()
+        bar.update(bar.total - bar.n)
     return tuple(failed), tuple(skipped)
 
 
-def _stages(jobs: Sequence[Job], workers: int) -> list[tuple[list[Job], int]]:
+def _stages(jobs: Sequence[Job], store: Store, workers: int) -> Iterator[tuple[list[Job], int]]:
     """Jobs that may run at the same time, and how many at a time. What is timed has no other job beside it."""
-    kinds: tuple[Callable[[str], bool], ...] = (
-        lambda kind: kind == "network",
-        lambda kind: kind not in ("network", "time"),
-        lambda kind: kind == "time",
-    )
-    stages = [[job for job in jobs if of_kind(job.kind)] for of_kind in kinds]
-    return list(zip(stages, (workers, workers, 1), strict=True))
+    yield missing_networks(jobs, store), workers
+    others = [job for job in jobs if job.kind != "network"]
+    done = store.records(others)  # only now: some networks may have got other weights
+    todo = [job for job in others if job not in done]
+    yield [job for job in todo if job.kind != "time"], workers
+    yield [job for job in todo if job.kind == "time"], 1
+
+
+def missing_networks(jobs: Sequence[Job], store: Store) -> list[Job]:
+    """The networks that are to be trained: those without a record, and those that are needed and no longer kept.
+
+    Args:
+        jobs: Jobs of all kinds.
+        store: Where results and networks are kept.
+
+    Returns:
+        Some of the jobs of kind `network`.
+    """
+    done = store.records(jobs)
+    needed = {job.inputs["network"] for job in jobs if job not in done and "network" in job.inputs}
+    kept = set(kept_weights(store.networks).values()) if needed else set()
+    return [
+        job
+        for job in jobs
+        if job.kind == "network" and (job not in done or (job.digest in needed and done[job].weights not in kept))
+    ]
 
 
 def _results(jobs: Sequence[Job], store: Store, work: Work, workers: int) -> Iterator[tuple[Job, FinishedJob]]:

@@ -4,10 +4,11 @@ A slow method explains a sample, a fast one all instances, so that their means a
 drawn in one order for all methods and noised alike, so that what both have can be compared one by one:
 
     fidelity at s   the mean drop over the instances that both explained
-    AUC at noise    the mean over the instances that both noised and that have an AUC with both
+    AUC at noise    the mean over the instances that both noised and that have an AUC with both, for each kind of noise
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from rcexplainer.benchmark.results import mean
@@ -24,7 +25,7 @@ def on_shared(own: JobResult, other: JobResult) -> tuple[JobResult, JobResult]:
     Returns:
         Both, with means over the shared instances; as they are where these are not known.
     """
-    for narrow in (_fidelity, _robustness):
+    for narrow in (_fidelity, partial(_robustness, "robust"), partial(_robustness, "strict")):
         own, other = narrow(own, other), narrow(other, own)
     return own, other
 
@@ -36,8 +37,8 @@ def _fidelity(one: JobResult, other: JobResult) -> JobResult:
     return one | {"fidelity": [mean([row[place] for place, _ in shared]) for row in one["drops"]]}
 
 
-def _robustness(one: JobResult, other: JobResult) -> JobResult:
-    own, theirs = one.get("robust") or {}, other.get("robust") or {}
+def _robustness(field: str, one: JobResult, other: JobResult) -> JobResult:
+    own, theirs = one.get(field) or {}, other.get(field) or {}
     alike = all(own.get(name) == theirs.get(name) for name in ("noise", "k"))
     if not (alike and own.get("each") and theirs.get("each")):
         return one
@@ -46,7 +47,7 @@ def _robustness(one: JobResult, other: JobResult) -> JobResult:
         [mean(_both(mine, yours, shared, at)) for at in range(len(own["k"]))]
         for mine, yours in zip(own["each"], theirs["each"], strict=True)
     ]
-    return one | {"robust": own | {"auc": auc}}
+    return one | {field: own | {"auc": auc}}
 
 
 def _shared(places: Sequence[int], others: Sequence[int]) -> list[tuple[int, int]]:

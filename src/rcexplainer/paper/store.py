@@ -6,7 +6,8 @@
     networks/                           trained networks
 
 A changed input is another digest, so that it is run again, and only it. A file that is cut in half, or of another job,
-counts as not there. A full disk loses what is being written, nothing else.
+counts as not there; so does a result on a network whose own record has other weights (`record`). A full disk loses what
+is being written, nothing else.
 """
 
 import json
@@ -14,12 +15,14 @@ import os
 from collections.abc import Iterable, Mapping
 from glob import escape
 from pathlib import Path
+from typing import Any
 
+from rcexplainer.benchmark.networks import kept_weights
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.paper.job import Job, JobResult
 from rcexplainer.paper.lock import try_lock
 from rcexplainer.paper.origin import origin
-from rcexplainer.paper.packs import SUFFIX, PackedRows, pack, read_archive, signature_of
+from rcexplainer.paper.packs import SUFFIX, PackedRows, drop, pack, read_archive, signature_of
 from rcexplainer.paper.record import Record, newest
 from rcexplainer.saving.documents import write_document
 
@@ -94,7 +97,7 @@ class Store:
         return self.runs / job.kind / f"{job.label}-{job.digest}.json"
 
     def records(self, jobs: Iterable[Job]) -> dict[Job, Record]:
-        """What is kept of exactly these jobs.
+        """What answers exactly these jobs.
 
         Args:
             jobs: Any jobs.
@@ -107,7 +110,32 @@ class Store:
         own = {job: record for job in asked if (record := _read(self.path(job), job)) is not None}
         packed = self.archive.by_digest
         kept = {job: own.get(job) or packed.get(job.digest) for job in asked}
-        return {job: record for job, record in kept.items() if record is not None}
+        weights = self.network_weights(asked)
+        return {
+            job: record
+            for job, record in kept.items()
+            if record is not None and record.answers(job, weights.get(job.inputs.get("network", "")))
+        }
+
+    def network_weights(self, jobs: Iterable[Job]) -> dict[str, str]:
+        """The weights of the networks that some jobs are about, as the networks' own records have them.
+
+        Args:
+            jobs: Any jobs.
+
+        Returns:
+            Digest of a network → hash of its weights; nothing for a network without a record.
+        """
+        asked = {job.inputs["network"] for job in jobs if "network" in job.inputs}
+        loose = {path.stem.rpartition("-")[2]: path for path in (self.runs / "network").glob("*.json") if asked}
+        packed = self.archive.by_digest if asked else {}
+        found: dict[str, str] = {}
+        for digest in asked:
+            own = _read(loose[digest]) if digest in loose else None
+            record = own or packed.get(digest)
+            if record is not None and record.digest == digest and not record.relabelled and record.weights is not None:
+                found[digest] = record.weights
+        return found
 
     def earlier(self, jobs: Iterable[Job]) -> dict[Job, Record]:
         """What was answered to the same requests before they were carried out as they are now.
@@ -133,20 +161,23 @@ class Store:
         record = self.records([job]).get(job)
         return None if record is None else record.result
 
-    def put(self, job: Job, result: JobResult, seconds: float, **how: int) -> None:
+    def put(
+        self, job: Job, result: JobResult, seconds: float, *, about: Mapping[str, Any] | None = None, **how: int
+    ) -> None:
         """Keep a result.
 
         Args:
             job: The job.
             result: What it returned.
             seconds: How long it took.
+            about: Where it comes from, as `origin` had it when the run began: somebody may commit meanwhile.
             **how: How it ran: jobs at a time, threads.
 
         Raises:
             RCExplainerError: It could not be written.
         """
-        about = {**origin(), **how}
-        record = Record(job.kind, job.label, job.inputs, job.digest, round(seconds, 2), result, about)
+        source = {**(origin() if about is None else about), **how}
+        record = Record(job.kind, job.label, job.inputs, job.digest, round(seconds, 2), result, source)
         try:
             write_document(self.path(job), record.to_document())
         except OSError as error:
@@ -154,6 +185,28 @@ class Store:
                 f"the result of {job.label} could not be written ({error.strerror}); everything finished before is in "
                 f"{self.folder}: make room and start again, it goes on from there"
             ) from error
+
+    def forget(self, jobs: Iterable[Job]) -> None:
+        """Delete what is kept of some jobs, and the networks that they trained.
+
+        Args:
+            jobs: The jobs.
+
+        Raises:
+            RCExplainerError: Another process is packing.
+        """
+        gone = list(jobs)
+        trained = {one.weights for job, one in self.records(gone).items() if job.kind == "network"}
+        with try_lock(self.folder / PROFILE_FILE) as ours:
+            if not ours:
+                raise RCExplainerError(f"another process works in {self.folder}: wait until it is done, and try again")
+            for path in self.archive.packs:
+                drop(path, {job.digest for job in gone})
+        for job in gone:
+            self.path(job).unlink(missing_ok=True)
+        for path, weights in kept_weights(self.networks).items():
+            if weights in trained:
+                path.unlink()
 
     def pack(self, entries: Mapping[str, Iterable[Job]]) -> list[Path]:
         """Move the results of finished entries into their compact files.

@@ -4,15 +4,16 @@ from typing import Any
 
 from rcexplainer.benchmark.results import OURS, mean
 from rcexplainer.metrics.direction import BETTER
+from rcexplainer.paper.captions import panel_text
 from rcexplainer.paper.cells import Fill, counted, method_table, plain, shown_as, signed
 from rcexplainer.paper.result_groups import (
     EntrySettings,
     SeedResults,
     TaggedResults,
+    done,
     groups,
     left_out,
     numbers,
-    panel_text,
     reported,
 )
 from rcexplainer.paper.table import Column, Table, TableCell, marked
@@ -48,7 +49,7 @@ def time_tables(settings: EntrySettings, found: TaggedResults) -> list[Table]:
             (Column("paper, ms"), lambda _, paper: plain(None if paper is None else 1000 * paper)),
             (Column("difference, ms"), _slower),
         ]
-        caption = panel_text(panel, TIME_CAPTION)
+        caption = panel_text(settings, panel, TIME_CAPTION, done(methods))
         made.append(method_table(caption, "method", methods, fills, reported(settings, panel[0]), left_out))
     return [marked(one) for one in made if one]
 

@@ -21,14 +21,13 @@ from torch import Tensor
 from rcexplainer.benchmark.case import Case
 from rcexplainer.config import RCConfig
 from rcexplainer.core.mask_net import EdgeMaskNet
-from rcexplainer.core.regions import Regions
 from rcexplainer.core.training import Epoch
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.fit.curriculum import with_lessons
 from rcexplainer.fit.data import InstanceSet, Predictions
 from rcexplainer.fit.objective import make_objective
 from rcexplainer.fit.partition import find_boundaries, find_regions
 from rcexplainer.fit.step import TrainingSet
-from rcexplainer.fit.teacher import teach
 from rcexplainer.fit.train import new_training
 from rcexplainer.paper.boundary_plane import Plane
 from rcexplainer.paper.job import JobResult
@@ -113,20 +112,6 @@ def watched(
         yield snapshot(run.net, watch, epoch.number + 1), epoch
 
 
-def with_lessons(known: InstanceSet, regions: Regions, config: RCConfig) -> TrainingSet:
-    """What `fit` trains on; the paper's losses need no search.
-
-    Args:
-        known: The instances.
-        regions: Their decision regions.
-        config: The settings.
-
-    Returns:
-        The instances with what they teach.
-    """
-    return TrainingSet.of(known, teach(known, regions, config, FitFile(None, {}), "search"), regions, config)
-
-
 def training_run(case: Case, config: RCConfig, shown: Sequence[int]) -> JobResult:
     """Train as `fit` does, and keep what is drawn.
 
@@ -149,7 +134,10 @@ def training_run(case: Case, config: RCConfig, shown: Sequence[int]) -> JobResul
         regions = find_regions(find_boundaries(split, seen, config, seed), seen, config)
         generator = torch.Generator().manual_seed(seed)
         limit = torch.randperm(len(seen), generator=generator)[: config.teacher_limit].sort().values
-        training, validation, watch = (with_lessons(part, regions, config) for part in (seen.some(limit), held, tested))
+        training, validation, watch = (
+            with_lessons(part, {None: regions}, config, FitFile(None, {}), "search")
+            for part in (seen.some(limit), held, tested)
+        )
         snapshots, epochs = zip(*watched(training, validation, watch, generator, seed), strict=True)
     examples = _first_of_each(tested)
     if not examples:

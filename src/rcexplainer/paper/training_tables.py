@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rcexplainer.benchmark.results import short
+from rcexplainer.paper.captions import setting_text
 from rcexplainer.paper.figure_style import PaperFigure
 from rcexplainer.paper.record import as_of
 from rcexplainer.paper.result_groups import EntrySettings, TaggedResults
@@ -26,7 +27,8 @@ def training_table(settings: EntrySettings, found: TaggedResults) -> list[Table]
         if tags.get("network"):
             continue
         caption = (
-            f"{tags['dataset']}, network {tags['model']} (accuracy {result['accuracy']:.3f}), trained on "
+            f"{setting_text(settings, (tags['dataset'], tags['model']), instances='')}, test accuracy "
+            f"{result['accuracy']:.3f}, seed {settings['seed']}; RCExplainer is trained on "
             f"{result['graphs']['training']} graphs; on {result['graphs']['held out']} held-out graphs: the share that "
             "stays in its region with the edges the mask keeps, and the share that leaves it with the remainder; the "
             "mean sum of a mask, and the share of its edges between .1 and .9; the terms of the loss on training graphs"

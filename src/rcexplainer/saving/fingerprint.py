@@ -108,6 +108,23 @@ def fingerprint(model: nn.Module) -> dict[str, Any]:
     }
 
 
+def weights_digest(model: nn.Module) -> str:
+    """One hash of all that a model has learnt: equal digests, equal weights.
+
+    Args:
+        model: The model, on any device.
+
+    Returns:
+        SHA-256 over name, shape, type and bytes of every entry of the `state_dict`, in hexadecimal digits.
+    """
+    found = hashlib.sha256()
+    for name, value in sorted(model.state_dict().items()):
+        shape, kind = (tuple(value.shape), value.dtype) if isinstance(value, Tensor) else ((), type(value).__name__)
+        content = _content(value)
+        found.update(f"{name} {shape} {kind} {len(content)}\n".encode() + content)
+    return found.hexdigest()
+
+
 def _content(value: Any) -> bytes:
     """The same bytes for the same value; objects that are not made of tensors and plain values count by their type."""
     if isinstance(value, Tensor):

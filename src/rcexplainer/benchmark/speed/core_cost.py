@@ -91,7 +91,8 @@ def _step_cost(known: InstanceSet, model: nn.Module, preset: str, size: int, rep
     # The cost does not depend on the deletion order that is taught: here it is the order in the graph.
     place = torch.arange(int((instances.units.counts * DEPTH).ceil().max()))
     order = torch.where(place < (instances.units.counts * DEPTH).ceil()[:, None], place, -1)
-    pupil = TrainingSet.of(known, Lessons(order, effect), regions, config)
+    region = regions.assign(known.embedding, known.label)
+    pupil = TrainingSet(known, Lessons(order, effect), regions, region, config)
     batch, _ = instances[ids]
     with seeded(0):
         net = make_net(node_inputs(split.run(batch), batch, config.inputs), known.embedding, split.num_classes, config)

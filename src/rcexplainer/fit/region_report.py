@@ -1,0 +1,75 @@
+"""The summary of a fitted explainer's regions: their members, and the edges that counterfactuals delete there."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from rcexplainer.core.region_summary import RegionSummaries, summarise, with_members
+from rcexplainer.core.regions import Regions
+from rcexplainer.explanation import Explanation, Failure
+from rcexplainer.gnn.graph_checks import Graphs
+from rcexplainer.gnn.split import SplitModel
+from rcexplainer.method.edge_kinds import EdgeKinds
+from rcexplainer.method.region_members import RegionMembers
+
+GivenInstances = Graphs | Explanation | Sequence[Explanation | Failure]
+
+
+def explained(
+    given: GivenInstances | None, explain: Callable[[Graphs], Iterable[Explanation | Failure]]
+) -> list[Explanation | Failure]:
+    """Take explanations as they are, and explain graphs.
+
+    Args:
+        given: Explanations, or graphs; None: no instances.
+        explain: Explains graphs.
+
+    Returns:
+        The explanations.
+    """
+    if given is None:
+        return []
+    if isinstance(given, Explanation):
+        return [given]
+    if isinstance(given, Sequence) and given and isinstance(given[0], Explanation | Failure):
+        return list(given)
+    return list(explain(given))
+
+
+def region_report(
+    split: SplitModel,
+    regions: Regions,
+    explanations: Iterable[Explanation | Failure],
+    class_names: Sequence[str] = (),
+    node_names: Sequence[str] = (),
+) -> RegionSummaries:
+    """Summarise regions together with some explained instances.
+
+    Args:
+        split: The model.
+        regions: Its decision regions.
+        explanations: Explained instances; failures are left out. With counterfactuals, deleted edges are counted.
+        class_names: Names of the classes.
+        node_names: What each one-hot node feature means, such as an element.
+
+    Returns:
+        A summary of each region.
+    """
+    summaries = summarise(regions, class_names)
+    shown = [one for one in explanations if isinstance(one, Explanation)]
+    if not shown:
+        return summaries
+    members = RegionMembers.of(split, regions, shown)
+    summaries = with_members(summaries, regions, members.embedding, members.region)
+    kinds = EdgeKinds.of(shown, node_names)
+    deleted = [Counter[str]() for _ in regions.regions]
+    for place, (one, region) in enumerate(zip(shown, members.region.tolist(), strict=True)):
+        if region >= 0 and one.counterfactual is not None and one.counterfactual.flipped:
+            found = kinds.counts(place, one, one.removed_units)
+            deleted[region].update({kinds.text(kind): count for kind, count in found.items()})
+    return replace(
+        summaries,
+        regions=tuple(
+            replace(one, deleted=tuple(found.most_common())) for one, found in zip(summaries, deleted, strict=True)
+        ),
+    )

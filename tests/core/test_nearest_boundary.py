@@ -1,0 +1,40 @@
+"""Nearest boundaries of three classes in the plane."""
+
+import torch
+
+from rcexplainer.core.boundaries import LinearBoundaries
+from rcexplainer.core.nearest_boundary import assign_nearest, nearest_regions
+
+# Class 0 | 1 at x = 0 (in doubled units: |B| is no distance), class 0 | 2 at y = 0, class 1 | 2 at x = y.
+BOUNDARIES = LinearBoundaries(
+    torch.tensor([[2.0, 0.0], [0.0, 1.0], [1.0, -1.0]]), torch.zeros(3), torch.tensor([[0, 1], [0, 2], [1, 2]])
+)
+X = torch.tensor([[1.0, 5.0], [2.0, 5.0], [5.0, 1.0], [-1.0, 3.0], [3.0, -1.0]])
+PREDICTED = torch.tensor([0, 0, 0, 1, 2])
+
+
+def test_each_instance_has_its_nearest_boundary_and_its_side() -> None:
+    regions = nearest_regions(BOUNDARIES, X, PREDICTED)
+    region = assign_nearest(regions, X, PREDICTED)
+    assert regions.rows[region].flatten().tolist() == [0, 0, 1, 0, 1]
+    assert regions.signs[region].flatten().tolist() == [1, 1, 1, -1, -1]
+    assert regions.labels[region].tolist() == PREDICTED.tolist()
+    assert regions.contains(X, region).all()
+    assert [one.covered for one in regions.regions] == torch.bincount(region).tolist()
+
+
+def test_margins_are_divided_by_half_the_median_of_the_members() -> None:
+    regions = nearest_regions(BOUNDARIES, X, PREDICTED)
+    region = assign_nearest(regions, X, PREDICTED)
+    # |B| of the first two is 2 and 4; the median of two is the smaller one, as torch has it.
+    torch.testing.assert_close(regions.margins(X, region).flatten(), torch.tensor([2.0, 4.0, 2.0, 2.0, 2.0]))
+    plain = nearest_regions(BOUNDARIES, X, PREDICTED, scaled=False)
+    torch.testing.assert_close(plain.margins(X, region).flatten(), torch.tensor([2.0, 4.0, 1.0, 2.0, 1.0]))
+
+
+def test_others_take_the_nearest_region_that_holds_them() -> None:
+    regions = nearest_regions(BOUNDARIES, X, PREDICTED)
+    other = torch.tensor([[0.1, 9.0], [-0.1, 9.0], [4.0, 4.0]])
+    region = assign_nearest(regions, other, torch.tensor([0, 0, 3]))
+    assert regions.rows[region[:2]].flatten().tolist() == [0, 1]  # at x = −.1 it is not inside x > 0
+    assert int(region[2]) == -1  # a class without a region
