@@ -52,6 +52,9 @@ def test_as_of_in_words_and_in_tables() -> None:
     assert as_of([{"as_of": "0.1"}, {"as_of": "0.1"}]) == "0.1"
     assert as_of([{"as_of": "0.1"}, {}]) == "0.1 in part"
     assert as_of([{"as_of": "0.2"}, {"as_of": "0.1"}]) == "0.1, 0.2"
+    assert as_of([{"as_of": "0.1, relabelled"}, {"as_of": "0.1"}]) == "0.1, relabelled in part"
+    assert as_of([{"as_of": "0.1, relabelled"}, {}]) == "0.1 in part, relabelled in part"
+    assert as_of([{"as_of": "0.1, relabelled"}]) == "0.1, relabelled"
     table = Table("t", (Column("method"),), ((TableCell("a"),), (TableCell("b"),)))
     assert dated(table, ["", ""]) == table
     assert dated(table, ["0.1", "0.1"]).caption == "t (as of version 0.1)"
@@ -98,7 +101,7 @@ def test_a_result_of_the_same_request_is_shown_but_not_done(packed: bool, folder
     assert re.search(r"lowest \.970 \([^)]*\) \(as of version 0\.1\)", page)
     front = (folder.folder / "README.md").read_text("utf-8")
     assert "6 results are shown as of version 0.1." in front
-    assert "(as of version 0.1)**" in front
+    assert "(as of version 0.1)**" in (folder.folder / "headlines.md").read_text("utf-8")
 
 
 def test_run_again_it_replaces_what_was_there(folder: Store, monkeypatch) -> None:

@@ -1,15 +1,18 @@
 """The Markdown pages: tables, the front page, the pages of the entries."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from rcexplainer import __version__
 from rcexplainer.paper import store as store_module
-from rcexplainer.paper.entries import plan
+from rcexplainer.paper.entries import PAPER_ENTRIES, plan
 from rcexplainer.paper.failures import Failed, Skipped, read_failures, with_skipped, write_failures
 from rcexplainer.paper.markdown_pages import table_text, write_pages
+from rcexplainer.paper.paper_index import paper_items
+from rcexplainer.paper.plan import settings_file
 from rcexplainer.paper.results_folder import read_folder
 from rcexplainer.paper.store import Store
 from rcexplainer.paper.table import Column, Table, TableCell
@@ -52,12 +55,15 @@ def test_the_front_page_has_verdicts_one_table_an_entry_and_links(folder: Store)
     # Three claims are about the case study.
     assert f"**3 claims reached, 0 not reached, {len(found.verdicts) - 3} open**" in page
     assert "| ✓ reached | p(class) lost without that motif | > 0, every pair | lowest .800" in page
-    section = page.split("## Fidelity against λ")[1].split("\n## ")[0]
+    assert "| [Fidelity against λ](lambda.md) | appendix, figure of λ | 19 of 21 jobs are done. |" in page
+    tables = (folder.folder / "headlines.md").read_text("utf-8")
+    section = tables.split("## Fidelity against λ")[1].split("\n## ")[0]
     assert "[All tables and figures](lambda.md) · `rcexplainer reproduce lambda` · appendix, figure of λ" in section
     assert "19 of 21 jobs are done." in section
     assert section.count("| method |") == 1
-    assert "First." not in page
-    assert "figures/" not in page
+    assert "First." not in page + tables
+    assert "figures/" not in page + tables
+    assert "[One table of each](headlines.md)" in page
     assert page.endswith(
         "## Skipped\n\n- ba-2motifs-paper-0-rcexplainer: no data\n\n"
         "## Not done\n\n- ba-2motifs-paper-0-rcexplainer: it broke in two\n"
@@ -79,6 +85,54 @@ def test_the_page_of_an_entry_has_all_tables_notes_and_figures(folder: Store) ->
     case = (folder.folder / "case-study.md").read_text("utf-8")
     assert "**3 claims reached, 0 not reached, 0 open**" in case
     assert case.count("house and cycle | cycle and clique") == 3  # one for each seed
+
+
+def test_every_table_and_figure_of_the_paper_is_found_with_ours_and_a_reason(folder: Store) -> None:
+    page = write_pages(read_folder(folder, "standard")).read_text("utf-8")
+    rows = page.split("## From the paper to here")[1].split("\n## ")[0].splitlines()
+    rows = [row for row in rows if row.startswith("| ")][2:]
+    # All that the paper's LaTeX source prints, appendix included.
+    assert [item.label for item in paper_items()] == [
+        "fig:fidelity",
+        "fig:robustness",
+        "table:time",
+        "fig:training",
+        "fig:case",
+        "table:datasets_props",
+        "fig:robust_auck_4_12",
+        "fig:robust_nodeacc",
+        "table:node_acc_results",
+        "fig:ldb",
+        "fig:lambda",
+        "table:qualitative",
+    ]
+    assert len(rows) == 12
+    for item, row in zip(paper_items(), rows, strict=True):
+        assert item.differs.endswith(".")
+        assert item.known(PAPER_ENTRIES) == list(item.entries), f"{item.label}: an entry was renamed"
+        assert all(f"]({name}.md)" in row for name in item.entries), item.label
+    shown = {name for item in paper_items() for name in item.entries}
+    assert shown == {name for name in PAPER_ENTRIES if not settings_file(name)["where"].startswith("ours")}
+    (boundaries,) = next(item.entries for item in paper_items() if item.label == "fig:ldb")
+    assert settings_file(boundaries)["vary"] == "candidates_per_class"
+
+
+def test_an_entry_may_have_a_section_on_the_front_page_whose_figures_are_checked(folder: Store, caplog) -> None:
+    notes = 'lambda = ["At .95 it is .51, or 0.510.", "By version 0.1 it was .77 at .951."]'
+    (folder.folder / "notes.toml").write_text(notes, encoding="utf-8")
+    found = read_folder(folder, "standard")
+    assert "What λ adds" not in write_pages(found).read_text("utf-8")
+    plans = [
+        replace(one, settings=one.settings | {"front": "What λ adds"}) if one.name == "lambda" else one
+        for one in found.plans
+    ]
+    page = write_pages(replace(found, plans=tuple(plans))).read_text("utf-8")
+    section = page.split("## What λ adds")[1].split("\n## ")[0]
+    assert page.index("## What λ adds") < page.index("## From the paper to here") < page.index("## Claims")
+    assert "At .95 it is .51, or 0.510.\n" in section
+    assert "By version 0.1 it was .77 at .951. (In no table of this entry: .77, .951.)" in section
+    assert section.count("| method |") == 1
+    assert "figures of a note are in no table: .77, .951" in caplog.text
 
 
 def test_failures_are_kept_until_there_is_a_result(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from rcexplainer import __version__
 from rcexplainer.paper import origin, reproduce, runner
 from rcexplainer.paper.entries import plan
 from rcexplainer.paper.job import digest_of
@@ -13,7 +14,7 @@ from tests.paper.fakes import result_of
 
 
 def kept(machine: str = "one", torch: str = "2.1", commit: str | None = "abc", **other) -> Record:
-    about = {"versions": {"torch": torch}, "machine": machine, "commit": commit, **other}
+    about = {"versions": {"torch": torch, "rcexplainer": __version__}, "machine": machine, "commit": commit, **other}
     inputs = {"number": 1}
     return Record("toy", "toy", inputs, digest_of("toy", inputs), 1.0, {"weights": "w"}, about)
 
@@ -35,8 +36,8 @@ def test_several_origins_are_counted_in_one_sentence() -> None:
 def test_what_cannot_be_traced_is_counted_in_one_sentence() -> None:
     bare = Record("toy", "toy", {}, "false digest", 1.0, {}, {})
     assert origin.unproven([kept(), bare, kept(commit="abc+changes"), kept(dirty=True)]) == (
-        "Of 4 results, 1 relabelled, their digest is not of what was computed; 1 without the commit that computed "
-        "them; 2 computed from a source with changes that were not committed; 1 without the hash of their network's "
+        "Of 4 results, 1 of version ?; 1 relabelled, their digest is not of what was computed; 1 without the commit "
+        "that computed them; 2 computed from a source with changes that were not committed; 1 without the hash of their network's "
         "weights."
     )
 

@@ -6,9 +6,9 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
-import torch
 
 from rcexplainer.benchmark import case as cases
+from rcexplainer.benchmark import layout
 from rcexplainer.benchmark.methods import METHODS, MethodInputs
 from rcexplainer.benchmark.tuned import all_tuned, tuned_settings
 from rcexplainer.benchmark.validation import ValidationCase
@@ -105,7 +105,7 @@ def test_every_grid_has_the_defaults_first_and_a_published_point() -> None:
             assert all(one not in made[:place] for place, one in enumerate(made)), (task, method)
 
 
-def test_a_point_is_measured_on_validation_instances(tmp_path) -> None:
+def test_a_point_is_measured_on_validation_instances(tmp_path, monkeypatch) -> None:
     grid = [{"epochs": 1}, {"epochs": 1, "edge_size": -1.0}]
     with toy_data():
         case = ValidationCase.of("ba-2motifs", "paper", 0, keep=tmp_path, progress=False)

@@ -6,10 +6,11 @@ From an entry to its pages:
     job, job_kinds, job_work, runner         what a job is, does, and how many run at a time
     record, store, packs, failures, origin   what is kept of them, and where it comes from
     results_folder                           all that is known, read together
-    result_groups, cells, table, *_tables    tables; headlines: one an entry, for the front page
+    result_groups, cells, table, *_tables    tables; headlines: one an entry
+    captions, reference                      what captions say of networks and protocol; numbers that others report
     *_figures, figure_style, figure_files    figures
     checks, verdicts                         what the results must show, and whether they do
-    markdown_pages, report, markup, notes    pages
+    markdown_pages, report, markup, notes    pages; paper_index: from the paper's tables and figures to ours
 
 case_study, tradeoff, tuning, qualitative_examples and training_diagram are experiments of their own.
 """

@@ -6,11 +6,13 @@ from typing import Any
 from rcexplainer.benchmark.results import column, mean
 from rcexplainer.metrics.direction import BETTER
 from rcexplainer.paper.authors_protocol import AUTHORS_SPARSITIES, collapsed
+from rcexplainer.paper.captions import class_text, panel_text
 from rcexplainer.paper.cells import over_seeds, plain
 from rcexplainer.paper.record import as_of
 from rcexplainer.paper.result_groups import (
     EntrySettings,
     MethodResults,
+    Panel,
     SeedResults,
     TaggedResults,
     groups,
@@ -20,7 +22,7 @@ from rcexplainer.paper.result_groups import (
 from rcexplainer.paper.table import Column, Table, TableCell, dated, marked
 
 KINDS = {
-    "same": "fitted and measured on the same training graphs",
+    "same": "the authors' protocol: fitted and measured on the same training graphs",
     "held_out": "the same explainers on held-out test graphs",
 }
 SHOWN = AUTHORS_SPARSITIES[1:5]  # those of the aims: .935 to .777
@@ -37,8 +39,8 @@ def authors_tables(settings: EntrySettings, found: TaggedResults) -> list[Table]
         The tables.
     """
     made = [
-        _curves(settings, dataset, methods, kind, text)
-        for (dataset, _), methods in groups(found).items()
+        _curves(settings, panel, methods, kind, text)
+        for panel, methods in groups(found).items()
         for kind, text in KINDS.items()
     ]
     networks = _networks(found)
@@ -61,7 +63,7 @@ def authors_headline(settings: EntrySettings, found: TaggedResults) -> Table | N
     return dated(Table(caption, columns, tuple(rows)), versions)
 
 
-def _curves(settings: EntrySettings, dataset: str, methods: MethodResults, kind: str, text: str) -> Table:
+def _curves(settings: EntrySettings, panel: Panel, methods: MethodResults, kind: str, text: str) -> Table:
     """One dataset, one kind of graphs."""
     rows = [
         (
@@ -75,7 +77,7 @@ def _curves(settings: EntrySettings, dataset: str, methods: MethodResults, kind:
     ]
     versions = [as_of(results) for results in methods.values()]
     if kind == "same":
-        for source, values in reported(settings, dataset).items():
+        for source, values in reported(settings, panel[0]).items():
             rows.append((TableCell(source), TableCell(""), *_reported(values), TableCell(""), TableCell("")))
             versions.append("")
     heads = (Column(column(share), BETTER["fidelity"]) for share in AUTHORS_SPARSITIES)
@@ -89,7 +91,8 @@ def _curves(settings: EntrySettings, dataset: str, methods: MethodResults, kind:
         "ratio to greedy: sum of the fidelities from .935 to .777 ÷ greedy deletion's; collapsed: seeds whose mean "
         "mask is under .02 or over .98 (methods that rank have no masks)",
     )
-    caption = f"{dataset}, networks trained as the authors' were, one class: {text}, edges really deleted"
+    graphs = f"{text} predicted as {class_text(panel[0])}"
+    caption = panel_text(settings, panel, "fidelity at each sparsity, edges really deleted", methods, graphs)
     return marked(dated(Table(caption, columns, tuple(rows), notes), versions))
 
 

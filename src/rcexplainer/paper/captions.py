@@ -13,6 +13,7 @@ from dataclasses import fields
 from typing import Any
 
 from rcexplainer.benchmark.layout import EXPLAINED
+from rcexplainer.benchmark.recipes import AUTHORS_NODES
 from rcexplainer.datasets import task_of
 from rcexplainer.gnn.models import GNNConfig
 from rcexplainer.gnn.trainer import TrainConfig
@@ -24,7 +25,8 @@ CLASS_WORDS = {"mutagenicity": "mutagen", "nci1": "active", "ba-2motifs": "house
 UNSEEN_NODES = "nodes of motifs that no method was fitted on"
 UNSEEN_LINKS = "held-out pairs, correctly predicted as links"
 SAME_GRAPHS = "the authors' protocol: fitted and evaluated on the same graphs, all that are predicted as"
-BARE = "also trained on a copy of the graph without edges, whose nodes count as the base's"
+BARE = "and on a copy of the graph without edges, whose nodes count as the base's"
+RECIPE_TEXTS = {"authors": f"the authors' recipe, graphs of at most {AUTHORS_NODES} nodes"}
 DEFAULTS: dict[str, Any] = {field.name: field.default for kind in (GNNConfig, TrainConfig) for field in fields(kind)}
 
 
@@ -38,17 +40,21 @@ def described(planned: EntryPlan) -> EntrySettings:
         The settings, with `networks`: (dataset, network) → text, and `instances`: dataset → text.
     """
     trained = [job.inputs for job in planned.rows if job.kind == "network"]
-    networks = {(one["dataset"], one["model"]): network_text(one["fields"], one["training"]) for one in trained}
+    networks = {
+        (one["dataset"], one["model"]): network_text(one["fields"], one["training"], one.get("recipe", ""))
+        for one in trained
+    }
     instances = {dataset: instances_text(planned.settings, dataset) for dataset, _ in networks}
     return planned.settings | {"networks": networks, "instances": instances}
 
 
-def network_text(architecture: Mapping[str, Any], training: Mapping[str, Any]) -> str:
+def network_text(architecture: Mapping[str, Any], training: Mapping[str, Any], recipe: str = "") -> str:
     """A network and how it was trained, in words.
 
     Args:
         architecture: Fields of `GNNConfig`; those that are not given have their defaults.
         training: Fields of `TrainConfig`.
+        recipe: Whose recipe it is (`benchmark.recipes`), where not ours.
 
     Returns:
         The text, for brackets.
@@ -56,12 +62,17 @@ def network_text(architecture: Mapping[str, Any], training: Mapping[str, Any]) -
     known = DEFAULTS | dict(architecture) | dict(training)
     hidden = "–".join(map(str, known["head_hidden"]))
     head = f"head with hidden layers {hidden}" if hidden else "linear head"
+    layers = "layer" if known["layers"] == 1 else "layers"
     last = "last weights" if known["patience"] is None else "best on validation"
     parts = [
-        f"{known['layers']} {CONV_NAMES.get(known['conv'], known['conv'])} layers, {head}",
-        f"trained with Adam, learning rate {known['lr']:g}, up to {known['epochs']} epochs, {last}",
+        f"{known['layers']} {CONV_NAMES.get(known['conv'], known['conv'])} {layers}, {head}",
+        RECIPE_TEXTS.get(recipe, recipe),
+        f"trained with Adam, {'constant ' if known['decay'] == 'constant' else ''}learning rate {known['lr']:g}, "
+        f"up to {known['epochs']} epochs, {last}",
+        f"batches of {known['batch_size']}" if known["batch_size"] != DEFAULTS["batch_size"] else "",
         f"weight decay {known['weight_decay']:g}" if known["weight_decay"] else "",
         f"gradients clipped at {known['clip']:g}" if known["clip"] else "",
+        "Xavier's first weights" if known["xavier"] else "",
         BARE if known["without_edges"] else "",
     ]
     return "; ".join(filter(None, parts))
@@ -79,14 +90,19 @@ def instances_text(settings: EntrySettings, dataset: str) -> str:
     task = task_of(dataset)
     if task != "graph":
         return UNSEEN_NODES if task == "node" else UNSEEN_LINKS
-    number = EXPLAINED.get(dataset)
-    named = f"class {number} ({CLASS_WORDS[dataset]})" if number is not None else ""
+    named = class_text(dataset)
     explains = settings.get("explains", "one class")
     if explains == "paper":
         return f"{SAME_GRAPHS} {named}"
-    if number is None or explains == "every class":
+    if not named or explains == "every class":
         return "held-out test graphs of every class"
     return f"held-out test graphs predicted as {named}"
+
+
+def class_text(dataset: str) -> str:
+    """The class that is explained, in words; "" where every class is."""
+    number = EXPLAINED.get(dataset)
+    return "" if number is None else f"class {number} ({CLASS_WORDS[dataset]})"
 
 
 def panel_text(
@@ -123,6 +139,8 @@ def setting_text(
 def setting_notes(settings: EntrySettings, panels: Mapping[Panel, MethodResults]) -> list[str]:
     """The same for a table of several datasets or networks: a note for those that are alike.
 
+    The network's training is left to the tables of the entry's own page.
+
     Args:
         settings: The entry's, with the texts of `described`.
         panels: Dataset and network → results.
@@ -133,7 +151,7 @@ def setting_notes(settings: EntrySettings, panels: Mapping[Panel, MethodResults]
     alike: dict[str, list[str]] = {}
     for panel, methods in panels.items():
         if panel in settings.get("networks", {}):
-            parts = (_network(settings, panel), _instances(settings, panel[0]), _seeds(methods))
+            parts = (f"network {panel[1]}", _instances(settings, panel[0]), _seeds(methods))
             alike.setdefault(", ".join(filter(None, parts)), []).append(panel[0])
     return [f"{', '.join(dict.fromkeys(names))}: {text}" for text, names in alike.items()]
 

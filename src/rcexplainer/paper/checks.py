@@ -82,6 +82,9 @@ def above(
     checks = undecided(settings, OURS, ours)
     if checks:
         return checks
+    blank = [at for at, read in readers.items() if isnan(mean([read(one) for one in ours]))]
+    if blank:
+        return [ClaimCheck(None, f"{OURS} has no value at {', '.join(blank)}")]
     gaps: list[tuple[float, str]] = []
     for rival in rivals:
         theirs = methods.get(rival, [])

@@ -7,8 +7,8 @@ case      the case study of chosen classes
 explain   fit one method, and keep its explanation of one held-out instance, to be drawn
 training  train RCExplainer, and keep what happens in every epoch, to be drawn
 authors   fit one method as the authors did, on one class alone; fidelity on the same graphs and on held-out ones
-tradeoff  fit RCExplainer with some settings, or greedy deletion; fidelity and robustness on validation graphs
 tuning    fit a baseline with each of some settings; fidelity on validation instances
+tradeoff  fit RCExplainer with some settings, or greedy deletion; fidelity and robustness on validation graphs
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ KIND_VERSIONS = {
 }
 
 
-# Fields of `TrainConfig` that version 0.1 did not have: they are inputs where they are not these, their defaults, so
+# Fields of `TrainConfig` that version 0.1 did not have, with their defaults. They are inputs only where they differ, so
 # that its networks are found.
 SINCE = {"decay": "cosine", "clip": None, "xavier": False}
 

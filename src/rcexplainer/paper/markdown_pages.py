@@ -1,28 +1,31 @@
 """The Markdown pages of a results folder.
 
-README.md    the front page: verdicts, one table for each entry, links
-<entry>.md   all tables of an entry, with its notes and figures
+README.md      the front page: what boundaries add, from the paper to here, claims, the entries
+headlines.md   one table of each entry
+<entry>.md     all tables of an entry, with its notes and figures
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rcexplainer.paper.failures import Failed
 from rcexplainer.paper.figure_files import FIGURE_FOLDER, Captions, read_captions
-from rcexplainer.paper.notes import read_notes
+from rcexplainer.paper.notes import checked, read_notes
+from rcexplainer.paper.paper_index import INDEX_COLUMNS, INDEX_TITLE, index_text, paper_items
 from rcexplainer.paper.plan import EntryPlan
 from rcexplainer.paper.results_folder import ResultsFolder
 from rcexplainer.paper.table import Table, TableCell
 from rcexplainer.paper.verdicts import VERDICT_WORDS, Verdict, counts
 from rcexplainer.saving.files import write_whole
 
-FRONT_PAGE = "README.md"
+FRONT_PAGE, HEADLINE_PAGE = "README.md", "headlines.md"
 READING = (
     "An arrow says which direction is better; the best of a column is bold, or all that are printed alike. Greedy "
     "deletion, the reference, and random order, the floor, do not compete. Values are means ± standard deviations over "
     "the seeds; for times the standard deviation is over single explanations, and numbers of edges are medians, "
     "averaged over the seeds. Verdicts compare methods on the instances that both explained. Results of an earlier "
-    "version say so, and are shown until they are run again."
+    "version say so, and are shown until they are run again; so are results whose digest is not of what was computed "
+    "(relabelled), and those on a network that was trained anew since (other weights)."
 )
 
 
@@ -39,7 +42,8 @@ def write_pages(found: ResultsFolder) -> Path:
     for planned in found.plans:
         text = _entry_page(found, planned, captions, notes.get(planned.name, ()))
         write_whole(found.folder / f"{planned.name}.md", text)
-    return write_whole(found.folder / FRONT_PAGE, _front_page(found))
+    write_whole(found.folder / HEADLINE_PAGE, _headline_page(found))
+    return write_whole(found.folder / FRONT_PAGE, _front_page(found, notes))
 
 
 def table_text(table: Table) -> list[str]:
@@ -57,13 +61,55 @@ def table_text(table: Table) -> list[str]:
     return [f"**{table.caption}**", _grid(rows), *([notes] if notes else [])]
 
 
-def _front_page(found: ResultsFolder) -> bytes:
+def _front_page(found: ResultsFolder, notes: Mapping[str, Sequence[str]]) -> bytes:
     parts = [
         "# Results",
         f"Made by `rcexplainer reproduce all --profile {found.profile} --out DIR`; `rcexplainer report DIR` writes "
         f"these pages and `report.html` again, and runs nothing. {READING}",
-        *_verdicts(found.verdicts),
+        *found.folder_notes,
+        *(text for planned in found.plans for text in _front_section(found, planned, notes.get(planned.name, ()))),
+        *_paper_index(found),
+        *_verdicts(found.verdicts, "## Claims"),
+        "## Entries",
+        f"[One table of each]({HEADLINE_PAGE}). Each page has all tables and figures.",
+        _grid(
+            [
+                ["entry", "in the paper", "state"],
+                ["---"] * 3,
+                *(
+                    [f"[{_plain(one.title)}]({one.name}.md)", _plain(one.settings["where"]), found.progress(one)]
+                    for one in found.plans
+                ),
+            ]
+        ),
     ]
+    for heading, ones in (("Skipped", found.skipped), ("Not done", found.failed)):
+        parts += _failures(heading, ones)
+    return _joined(parts)
+
+
+def _front_section(found: ResultsFolder, planned: EntryPlan, notes: Sequence[str]) -> list[str]:
+    """What an entry with a heading `front` has on the front page: its notes, checked, and its table."""
+    shown = found.headline(planned) if "front" in planned.settings else None
+    if shown is None:
+        return []
+    page = f"[All tables of it]({planned.name}.md)"
+    said = checked(notes, [shown, *found.tables(planned)])
+    return [f"## {planned.settings['front']}", *said, *table_text(shown), page]
+
+
+def _paper_index(found: ResultsFolder) -> list[str]:
+    """Every table and figure of the paper, with links to ours."""
+    titles = {planned.name: planned.title for planned in found.plans}
+    rows = [list(INDEX_COLUMNS), ["---"] * 3]
+    for item in paper_items():
+        links = ", ".join(f"[{_plain(titles[name])}]({name}.md)" for name in item.known(titles))
+        rows.append([f"{_plain(item.name)} ({item.place})", links or "not reproduced", _plain(item.differs)])
+    return [f"## {INDEX_TITLE}", index_text(), _grid(rows)]
+
+
+def _headline_page(found: ResultsFolder) -> bytes:
+    parts = ["# One table of each entry", f"{READING} [All results]({FRONT_PAGE})"]
     for planned in found.plans:
         shown = found.headline(planned)
         parts += [
@@ -72,8 +118,6 @@ def _front_page(found: ResultsFolder) -> bytes:
             f"{planned.settings['where']} · {found.progress(planned)}",
             *([] if shown is None else table_text(shown)),
         ]
-    for heading, ones in (("Skipped", found.skipped), ("Not done", found.failed)):
-        parts += _failures(heading, ones)
     return _joined(parts)
 
 
@@ -83,6 +127,8 @@ def _entry_page(found: ResultsFolder, planned: EntryPlan, captions: Captions, no
         f"# {planned.title}",
         f"`rcexplainer reproduce {planned.name} --profile {found.profile} --out DIR` ({planned.settings['where']}); "
         f"{found.progress(planned)} [All results]({FRONT_PAGE})",
+        *planned.settings.get("differs", "").splitlines(),
+        *found.origin_notes(planned),
         *_verdicts([one for one in found.verdicts if one.entry == planned.name]),
         *notes,
         *(f"![{_plain(caption)}]({FIGURE_FOLDER}/{name}.svg)" for name, caption in drawn.items()),
@@ -91,7 +137,7 @@ def _entry_page(found: ResultsFolder, planned: EntryPlan, captions: Captions, no
     return _joined(parts)
 
 
-def _verdicts(judged: Sequence[Verdict]) -> list[str]:
+def _verdicts(judged: Sequence[Verdict], *heading: str) -> list[str]:
     """What the results must show, and whether they do."""
     if not judged:
         return []
@@ -103,7 +149,7 @@ def _verdicts(judged: Sequence[Verdict]) -> list[str]:
     for one in judged:
         found = one.found if alike else one.finding
         rows.append([VERDICT_WORDS[one.reached], *map(_plain, (one.claim, one.aim, found))])
-    return [f"**{reached} claims reached, {missed} not reached, {undecided} open{version}**", _grid(rows)]
+    return [*heading, f"**{reached} claims reached, {missed} not reached, {undecided} open{version}**", _grid(rows)]
 
 
 def _failures(heading: str, ones: Sequence[Failed]) -> list[str]:

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rcexplainer import __version__
 from rcexplainer.benchmark.accuracy import versions
-from rcexplainer.paper.record import Record
+from rcexplainer.paper.record import Record, short_version
 
 SOURCE = Path(__file__).parents[1]  # the package
 EDITED = "+changes"
@@ -74,7 +75,7 @@ def mixture(records: Iterable[Record]) -> str:
 
 
 def unproven(records: Iterable[Record]) -> str:
-    """Which results cannot be traced to a commit and to the weights of their network.
+    """Which results are of another version, or cannot be traced to a commit and to the weights of their network.
 
     Args:
         records: The results that are shown together.
@@ -83,7 +84,9 @@ def unproven(records: Iterable[Record]) -> str:
         How many lack what, in one sentence; "" where none does.
     """
     known = list(records)
+    others = Counter(one.version for one in known if one.version != short_version(__version__))
     counted = {
+        **{f"of version {name}": count for name, count in sorted(others.items())},
         "relabelled, their digest is not of what was computed": sum(one.relabelled for one in known),
         "without the commit that computed them": sum(not one.about.get("commit") for one in known),
         "computed from a source with changes that were not committed": sum(map(_edited, known)),

@@ -13,6 +13,7 @@ A record answers a job only if all of these hold; otherwise it is shown as what 
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -148,11 +149,15 @@ def as_of(results: Iterable[Mapping[str, Any]]) -> str:
         results: Results as they are shown (`Record.shown_for`).
 
     Returns:
-        "" where all are this version's; the version; or, where only some are, "0.1 in part".
+        "" where all are this version's; the version; or, where only some are, "0.1 in part"; with what else is to be
+        said about them: "0.1, relabelled in part".
     """
     found = [str(one.get("as_of", "")) for one in results]
-    versions = sorted({version for version in found if version})
-    return ", ".join(versions) + (" in part" if versions and "" in found else "")
+    earlier = [one.partition(", ") for one in found if one]
+    versions = sorted({version for version, _, _ in earlier})
+    text = ", ".join(versions) + (" in part" if versions and "" in found else "")
+    marks = Counter(mark for _, _, mark in earlier if mark)
+    return "".join((text, *(f", {mark}{' in part' if few < len(found) else ''}" for mark, few in marks.items())))
 
 
 def dump(row: Mapping[str, Any]) -> str:

@@ -15,7 +15,8 @@ from rcexplainer.paper.figure_files import FIGURE_FOLDER, FIGURE_FORMATS, read_c
 from rcexplainer.paper.job import Job
 from rcexplainer.paper.markdown_pages import READING, write_pages
 from rcexplainer.paper.markup import link, tag, text
-from rcexplainer.paper.notes import read_notes
+from rcexplainer.paper.notes import checked, read_notes
+from rcexplainer.paper.paper_index import INDEX_COLUMNS, INDEX_TITLE, index_text, paper_items
 from rcexplainer.paper.plan import EntryPlan
 from rcexplainer.paper.record import Record
 from rcexplainer.paper.results_folder import ResultsFolder, open_folder
@@ -101,10 +102,14 @@ def _body(found: ResultsFolder, prefix: str) -> Iterator[str]:
     if found.broken:
         names = ", ".join(path.relative_to(found.folder).as_posix() for path in found.broken)
         yield tag("p", f"Files that cannot be read, and are left out: {text(names)}. Run again, they are replaced.")
+    captions, notes = read_captions(found.folder), read_notes(found.folder)
+    for planned in found.plans:
+        yield from _front_section(found, planned, notes.get(planned.name, ()))
+    yield from _paper_index(found)
     yield from _summary(found)
     yield tag("nav", tag("ul", *(tag("li", link(f"#{one.name}", one.title)) for one in found.plans)))
     yield tag("p", *_origin(found.records.values()), class_="soft")
-    captions, notes = read_captions(found.folder), read_notes(found.folder)
+    yield from (tag("p", text(one)) for one in found.folder_notes)
     for planned in found.plans:
         drawn, said = captions.get(planned.name, {}), notes.get(planned.name, ())
         yield tag("section", *_section(found, planned, drawn, said, prefix), id=planned.name)
@@ -112,6 +117,34 @@ def _body(found: ResultsFolder, prefix: str) -> Iterator[str]:
         if ones:
             listed = tag("ul", *(tag("li", text(f"{one.job.label}: {one.error}")) for one in ones))
             yield tag("section", tag("h2", heading), listed)
+
+
+def _front_section(found: ResultsFolder, planned: EntryPlan, notes: Sequence[str]) -> Iterator[str]:
+    """What an entry with a heading `front` has at the top: its notes, checked, and its table."""
+    shown = found.headline(planned) if "front" in planned.settings else None
+    if shown is not None:
+        yield tag("h2", text(planned.settings["front"]))
+        yield from (tag("p", markup.prose(one)) for one in checked(notes, [shown, *found.tables(planned)]))
+        yield markup.table(shown)
+
+
+def _paper_index(found: ResultsFolder) -> Iterator[str]:
+    """Every table and figure of the paper, with links to ours."""
+    titles = {planned.name: planned.title for planned in found.plans}
+    rows = [
+        (
+            "",
+            [
+                text(f"{item.name} ({item.place})"),
+                ", ".join(link(f"#{name}", titles[name]) for name in item.known(titles)) or "not reproduced",
+                markup.prose(item.differs),
+            ],
+        )
+        for item in paper_items()
+    ]
+    yield tag("h2", text(INDEX_TITLE))
+    yield tag("p", markup.prose(index_text()))
+    yield markup.grid(INDEX_COLUMNS, rows, "words")
 
 
 def _summary(found: ResultsFolder) -> Iterator[str]:
@@ -142,6 +175,8 @@ def _section(
     yield tag("h2", text(planned.title))
     yield tag("p", text(f"{_where(planned.settings['where'])}. {found.progress(planned)}"))
     yield tag("pre", tag("code", text(f"rcexplainer reproduce {planned.name} --profile {found.profile} --out DIR")))
+    yield from (tag("p", text(one)) for one in planned.settings.get("differs", "").splitlines())
+    yield from (tag("p", text(one)) for one in found.origin_notes(planned))
     yield from (tag("p", markup.prose(one)) for one in notes)
     judged = [one for one in found.verdicts if one.entry == planned.name]
     if judged:
@@ -154,7 +189,10 @@ def _section(
 
 
 def _where(place: str) -> str:
-    return "Not in the paper, but ours" if place == "ours" else f"In the paper: {place}"
+    ours, _, rest = place.partition(";")
+    if ours != "ours":
+        return f"In the paper: {place}"
+    return f"Not in the paper, but ours{';' if rest else ''}{rest}"
 
 
 def _pictures(folder: Path, captions: Mapping[str, str], prefix: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from rcexplainer.paper.failures import Failed, Skipped, read_failures, with_skip
 from rcexplainer.paper.job import Job, JobResult
 from rcexplainer.paper.origin import mixture, unproven
 from rcexplainer.paper.plan import EntryPlan
-from rcexplainer.paper.record import Record
+from rcexplainer.paper.record import Record, as_of
 from rcexplainer.paper.store import PROFILE_FILE, Store
 from rcexplainer.paper.table import Table
 from rcexplainer.paper.verdicts import Verdict, verdicts
@@ -68,7 +68,7 @@ class ResultsFolder:
         earlier = [job for job in planned.rows if job in self.records and not self._answered(job)]
         if not earlier:
             return f"{text}."
-        versions = ", ".join(sorted({self.records[job].shown_for(job, self._weights(job))["as_of"] for job in earlier}))
+        versions = as_of(self.records[job].shown_for(job, self._weights(job)) for job in earlier)
         retired = sum(job.retired for job in earlier)
         rest = f" ({retired} of them cannot be run again: their settings are gone)" if retired else ""
         count = "1 result is" if len(earlier) == 1 else f"{len(earlier)} results are"
@@ -77,6 +77,12 @@ class ResultsFolder:
     def origin_notes(self, planned: EntryPlan) -> tuple[str, ...]:
         """What a reader must know about where the results of an entry come from: mixed origins, missing proofs."""
         records = self.shown(planned)
+        return tuple(filter(None, (unproven(records), mixture(records))))
+
+    @cached_property
+    def folder_notes(self) -> tuple[str, ...]:
+        """The same about all results that are shown."""
+        records = list({one.digest: one for one in self.records.values()}.values())
         return tuple(filter(None, (unproven(records), mixture(records))))
 
     def tables(self, planned: EntryPlan) -> list[Table]:
