@@ -110,11 +110,9 @@ def test_a_point_is_measured_on_validation_instances(tmp_path, monkeypatch) -> N
     with toy_data():
         case = ValidationCase.of("ba-2motifs", "paper", 0, keep=tmp_path, progress=False)
         found = tuning_scores(replace(case, training_graphs=8), "pgexplainer", grid, 3)
-        nothing = replace(
-            case, data=replace(case.data, split=replace(case.data.split, val=torch.tensor([], dtype=int)))
-        )
+        monkeypatch.setitem(layout.EXPLAINED, "ba-2motifs", 7)  # a class that is never predicted
         with pytest.raises(RCExplainerError, match="ba-2motifs has no validation instance"):
-            tuning_scores(nothing, "pgexplainer", grid, 3)
+            tuning_scores(replace(case), "pgexplainer", grid, 3)
     good, bad = found["points"]
     assert found["instances"] == 3
     assert len(good["fidelity"]) == 5
