@@ -1,15 +1,19 @@
 """The settings of the baselines: the rule, the tables, `tuned.toml`, and what it says against the stored results."""
 
 import tomllib
+from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
 
 from rcexplainer.benchmark import case as cases
+from rcexplainer.benchmark import layout
 from rcexplainer.benchmark.methods import METHODS, MethodInputs
 from rcexplainer.benchmark.tuned import all_tuned, tuned_settings
+from rcexplainer.benchmark.validation import ValidationCase
 from rcexplainer.datasets import task_of
+from rcexplainer.errors import RCExplainerError
 from rcexplainer.paper import job_kinds
 from rcexplainer.paper.entries import plan
 from rcexplainer.paper.job_kinds import measure_job, tuning_job
@@ -101,10 +105,14 @@ def test_every_grid_has_the_defaults_first_and_a_published_point() -> None:
             assert all(one not in made[:place] for place, one in enumerate(made)), (task, method)
 
 
-def test_a_point_is_measured_on_validation_instances(tmp_path) -> None:
+def test_a_point_is_measured_on_validation_instances(tmp_path, monkeypatch) -> None:
     grid = [{"epochs": 1}, {"epochs": 1, "edge_size": -1.0}]
     with toy_data():
-        found = tuning_scores("ba-2motifs", "paper", 0, "pgexplainer", grid=grid, graphs=8, most=3, keep=tmp_path)
+        case = ValidationCase.of("ba-2motifs", "paper", 0, keep=tmp_path, progress=False)
+        found = tuning_scores(replace(case, training_graphs=8), "pgexplainer", grid, 3)
+        monkeypatch.setitem(layout.EXPLAINED, "ba-2motifs", 7)  # a class that is never predicted
+        with pytest.raises(RCExplainerError, match="ba-2motifs has no validation instance"):
+            tuning_scores(replace(case), "pgexplainer", grid, 3)
     good, bad = found["points"]
     assert found["instances"] == 3
     assert len(good["fidelity"]) == 5

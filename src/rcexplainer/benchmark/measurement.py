@@ -69,7 +69,7 @@ class Measured:
     edgeless: float = field(default=NAN, metadata=LATER)  # share that keeps its prediction without any edge
     region_agreement: RegionAgreement | None = field(default=None, metadata=LATER)  # of explainers that have regions
     skipped: str = ""  # why nothing was measured
-    dead: str = ""  # why its rankings say nothing
+    dead: str = field(default="", metadata=LATER)  # why its rankings say nothing
 
     @property
     def robustness(self) -> float:

@@ -1,7 +1,7 @@
 """What jobs do: for each kind a function of JSON values, and of the folder of trained networks, that returns JSON."""
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ from rcexplainer.benchmark.case import Case
 from rcexplainer.benchmark.cost import clock
 from rcexplainer.benchmark.measurement import measure, uses_motif
 from rcexplainer.benchmark.methods import Caps
+from rcexplainer.benchmark.validation import ValidationCase
 from rcexplainer.config import RCConfig
 from rcexplainer.datasets.inventory import describe
 from rcexplainer.errors import RCExplainerError
@@ -165,8 +166,8 @@ def _tuning(
     settings: dict[str, Any],
     **_: Any,
 ) -> JobResult:
-    how = {"graphs": graphs, "most": most}
-    return tuning_scores(dataset, model, seed, method, grid=grid, settings=settings, keep=networks, **how)
+    case = ValidationCase.of(dataset, model, seed, settings=settings, keep=networks, progress=False)
+    return tuning_scores(replace(case, training_graphs=graphs), method, grid, most) | _weights(case)
 
 
 WORK: dict[str, Callable[..., JobResult]] = {

@@ -19,6 +19,7 @@ from rcexplainer.paper.result_groups import (
     MethodResults,
     SeedResults,
     TaggedResults,
+    dead_runs,
     done,
     done_groups,
     left_out,
@@ -133,7 +134,7 @@ def noise_notes(noise: NoiseFields, zero: bool, methods: MethodResults) -> list[
         if graphs < most:
             alike.setdefault(f"{graphs:.0f}", []).append(name)
     fewer = [f"{', '.join(names)}: noise on {few} graphs a seed" for few, names in alike.items()]
-    return left_out(methods) + fewer + ([AT_ZERO] if zero else [])
+    return left_out(methods) + dead_runs(methods) + fewer + ([AT_ZERO] if zero else [])
 
 
 def _referenced(settings: EntrySettings, found: TaggedResults, levels: Mapping[str, int], place: int) -> list[Table]:

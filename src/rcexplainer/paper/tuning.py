@@ -6,8 +6,6 @@ the first of the grid wins.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from rcexplainer.benchmark.dead import random_sum, why_dead
@@ -19,45 +17,29 @@ from rcexplainer.metrics import fidelity
 from rcexplainer.paper.job import JobResult
 
 
-def tuning_scores(
-    dataset: str,
-    model: str,
-    seed: int,
-    method: str,
-    *,
-    grid: Sequence[Mapping[str, Any]],
-    graphs: int,
-    most: int,
-    settings: Mapping[str, Any] | None = None,
-    keep: Path | None = None,
-) -> JobResult:
+def tuning_scores(case: ValidationCase, method: str, grid: Sequence[Mapping[str, Any]], most: int) -> JobResult:
     """Fit a baseline with each of some settings, and measure it on validation instances.
 
     Args:
-        dataset: A set of graphs or nodes.
-        model: The architecture of the network.
-        seed: Draws split and weights, training graphs, and the method's random numbers.
+        case: A network, training instances and validation instances.
         method: A key of `METHODS`.
         grid: Settings on top of the method's defaults.
-        graphs: Training graphs to fit on, at most.
         most: Validation instances to explain, at most.
-        settings: Of RCExplainer, for its ablation NoLDB.
-        keep: The folder of trained networks.
 
     Returns:
         `points`: for every member of the grid its `settings`, its `fidelity` at the headline sparsities, and why it is
         `dead`, or why it was `skipped`; `instances`; `random`: the sum that random orders of these instances reach.
+
+    Raises:
+        RCExplainerError: There is no validation instance.
     """
-    case = ValidationCase.of(dataset, model, seed, settings=settings, keep=keep, progress=False)
-    case = replace(case, training_graphs=graphs)
     places = case.some(most)
-    floor = METHODS["random"].fit(case, False)
-    shown = case.explain(floor, places, "none")
+    shown = case.explain(METHODS["random"].fit(case, False), places, "none") if places else []
     if not shown:
-        raise RCExplainerError(f"{dataset} has no validation instance that could be explained")
+        raise RCExplainerError(f"{case.data.name} has no validation instance that is predicted as the explained class")
     return {
         "instances": len(shown),
-        "random": random_sum(case.split, shown, seed),
+        "random": random_sum(case.split, shown, case.seed),
         "points": [{"settings": dict(point), **_judged(case, method, point, places)} for point in grid],
     }
 
