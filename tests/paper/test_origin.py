@@ -37,8 +37,8 @@ def test_what_cannot_be_traced_is_counted_in_one_sentence() -> None:
     bare = Record("toy", "toy", {}, "false digest", 1.0, {}, {})
     assert origin.unproven([kept(), bare, kept(commit="abc+changes"), kept(dirty=True)]) == (
         "Of 4 results, 1 of version ?; 1 relabelled, their digest is not of what was computed; 1 without the commit "
-        "that computed them; 2 computed from a source with changes that were not committed; 1 without the hash of their network's "
-        "weights."
+        "that computed them; 2 computed from a source with changes that were not committed; 1 without the hash of "
+        "their network's weights."
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rcexplainer.benchmark import networks
+from rcexplainer.benchmark import networks, recipes
 from rcexplainer.datasets import GraphDataset, inventory, load
 from rcexplainer.gnn import TrainConfig
 from rcexplainer.paper import entries, figure_files, plan, reproduce
@@ -49,7 +49,7 @@ def toy_data() -> Iterator[pytest.MonkeyPatch]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(networks, "load", small)
         patch.setattr(inventory, "load", small)
-        patch.setattr(networks, "training_settings", toy_training)
+        patch.setattr(recipes, "training_settings", toy_training)
         patch.setattr(entries, "profile_settings", toy_settings)
         yield patch
 
