@@ -159,7 +159,7 @@ _PAPER = RCConfig(
     noise=0.0,
     epochs=600,
     lr=0.001,
-    batch_size=128,
+    batch_size=200,
     patience=None,
     on_collapse="report",
 )
@@ -175,7 +175,6 @@ _RELEASED = replace(
     pairs="padded",
     gate="concrete",
     temperature=(5.0, 5.0),
-    batch_size=200,
 )
 PRESETS: dict[str, RCConfig] = {"default": RCConfig(), "paper": _PAPER, "released": _RELEASED}
 # What differs for nodes and links: the paper's λ and β, and its code's weights of 12, 3, .09 and 10.

@@ -25,13 +25,13 @@ def test_columns_and_width(found) -> None:
 
 def test_agreement_within_regions_is_shown_where_it_was_measured(found) -> None:
     evaluation = found("graphs")
-    agreement = RegionAgreement(0.5, 0.25, 3, 9, 0.01, 1)
+    agreement = RegionAgreement(0.5, 0.25, 3, 9, 0.01, 1, 0.02)
     results = tuple(
         replace(one, groups=tuple(replace(group, region_agreement=agreement) for group in one.groups))
         for one in evaluation.results
     )
     rows, caption = replace(evaluation, results=results).tables()[2]
-    assert {(row["regions"], row["p"]) for row in rows} == {(".25", ".01")}
+    assert {(row["regions"], row["p"]) for row in rows} == {(".25 (.02)", ".01")}
     assert "regions: how much more alike" in caption
 
 

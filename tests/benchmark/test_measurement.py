@@ -31,6 +31,9 @@ def test_numbers_are_in_range_and_greedy_is_at_least_random(case) -> None:
         assert all(0 <= share <= 1 for share in one.kept)
         assert one.labelled_graphs == 4
         assert len(one.labelled) == len(one.kept_drop) == len(SPARSITIES)
+        assert one.edgeless in (0, 1)  # without edges all graphs of the set are alike
+        assert one.region_agreement is None
+    assert found["greedy"].edgeless == found["random"].edgeless
     assert sum(found["greedy"].fidelity) >= sum(found["random"].fidelity)
 
 
@@ -94,9 +97,8 @@ def test_a_graph_without_an_explanation_keeps_its_position_under_noise(case, at_
     places = case.first(3)
     found = case.explained(at_random, places, "prefix")
     less = {place: one for place, one in found.items() if place != places[0]}
-    every, some = (
-        noise_measures.under_noise(case, at_random, one, places, (0.3,), 8, "strict") for one in (found, less)
-    )
+    how = {"noise": (0.3,), "k": 8, "protocol": "strict"}
+    every, some = (noise_measures.under_noise(case, at_random, one, places, **how) for one in (found, less))
     assert (some.graphs, some.unexplained) == (2, 1)
     assert some.each[0][0] == (None,)
     assert some.each[0][1:] == every.each[0][1:]

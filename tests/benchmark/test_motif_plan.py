@@ -1,6 +1,5 @@
 """Node and link sets at toy size: what is measured, on which instances, and which networks count."""
 
-import math
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -64,7 +63,9 @@ def test_tables(nodes) -> None:
 
 
 def by_hand(auc: float, share: float, seed: int) -> tuple[MethodResult, NetworkResult]:
-    group = GroupResult("unseen", "", (0, 1), None, auc, auc, auc, auc, math.nan, VerifiedCounterfactuals(1, 1, 1))
+    group = GroupResult(
+        "unseen", "", (0, 1), None, auc, auc, auc, auc, counterfactuals=VerifiedCounterfactuals(1, 1, 1)
+    )
     use = MotifUse("all", "", 2, share, Reliance(1, 0.2, 0.1, 1))
     return MethodResult("rcexplainer", seed, Timed("rcexplainer", seed), groups=(group,)), NetworkResult(
         seed, 1, (use,)

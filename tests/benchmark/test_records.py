@@ -64,7 +64,7 @@ def test_what_is_measured_comes_back() -> None:
 
 def test_a_record_of_an_earlier_version_is_read() -> None:
     """Without what is measured since then; an unknown field is still an error."""
-    one = Measured("greedy", 0, edgeless=0.5, region_agreement=RegionAgreement(0.5, 0.25, 3, 9, 0.01, 1))
+    one = Measured("greedy", 0, edgeless=0.5, region_agreement=RegionAgreement(0.5, 0.25, 3, 9, 0.01, 1, 0.0))
     assert to_text(asdict(back(one))) == to_text(asdict(one))
     earlier = json.loads(to_text(asdict(one)))
     del earlier["edgeless"], earlier["region_agreement"]

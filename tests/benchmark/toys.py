@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rcexplainer.benchmark import cost, layout, motif_plan, networks
+from rcexplainer.benchmark import cost, layout, motif_plan, networks, recipes
 from rcexplainer.datasets import load
 from rcexplainer.gnn import TrainConfig, TrainedGNN, gnn_config, save_gnn, train_gnn
 
@@ -57,7 +57,7 @@ def toy_networks() -> Iterator[pytest.MonkeyPatch]:
     """Small sets for every evaluation inside, networks that are trained once, and few instances for what is slow."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(networks, "load", toy)
-        patch.setattr(networks, "training_settings", TRAINING.get)
+        patch.setattr(recipes, "training_settings", TRAINING.get)
         patch.setattr(networks, "train_gnn", trained_once)
         patch.setattr(layout, "motif_nodes", few_motif_nodes)
         patch.setattr(motif_plan, "REFERENCE_INSTANCES", 10)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from rcexplainer.benchmark import networks
+from rcexplainer.benchmark import networks, recipes
 from rcexplainer.datasets import load
 from rcexplainer.gnn import TrainConfig
 
@@ -16,7 +16,7 @@ EVALUATE = ["evaluate", "--dataset", "ba-2motifs"]
 def toys(monkeypatch):
     """Forty graphs and short training."""
     monkeypatch.setattr(networks, "load", lambda name, root=None, seed=0: load(name, root, seed, num_graphs=40))
-    monkeypatch.setattr(networks, "training_settings", lambda name: TrainConfig(epochs=40, lr=0.01))
+    monkeypatch.setattr(recipes, "training_settings", lambda name: TrainConfig(epochs=40, lr=0.01))
 
 
 @pytest.fixture

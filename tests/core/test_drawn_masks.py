@@ -25,7 +25,7 @@ def pairs() -> PairLogits:
 
 
 def test_over_edges_each_unit_counts_once() -> None:
-    drawn = over_edges(Logits(UNITS, PTR, OWNER, pairs), sigmoid, 1.0, torch.Generator())
+    drawn = over_edges(Logits(UNITS, PTR, OWNER, pairs()), sigmoid, 1.0, torch.Generator())
     mask = UNITS.sigmoid()
     torch.testing.assert_close(drawn.mask, mask)
     torch.testing.assert_close(drawn.size, torch.stack([mask[:2].sum(), mask[2]]))
@@ -33,7 +33,7 @@ def test_over_edges_each_unit_counts_once() -> None:
 
 
 def test_over_a_matrix_every_entry_counts() -> None:
-    drawn = over_matrix(Logits(UNITS, PTR, OWNER, pairs), sigmoid, 1.0, torch.Generator())
+    drawn = over_matrix(Logits(UNITS, PTR, OWNER, pairs()), sigmoid, 1.0, torch.Generator())
     ways = pairs().ways.sigmoid()
     torch.testing.assert_close(drawn.mask, ways.mean(0))
     # The 9 entries of the first matrix: two edges in both directions, and a pair that stands for the other 5.
@@ -48,6 +48,6 @@ def test_noise_is_drawn_for_each_direction() -> None:
     alike = PairLogits(
         torch.zeros(2, 3), torch.empty(0), torch.empty(0), torch.empty(0, dtype=torch.long), torch.ones(2)
     )
-    drawn = over_matrix(Logits(UNITS, PTR, OWNER, lambda: alike), concrete, 1.0, torch.Generator().manual_seed(0))
+    drawn = over_matrix(Logits(UNITS, PTR, OWNER, alike), concrete, 1.0, torch.Generator().manual_seed(0))
     both = (torch.rand(6, generator=torch.Generator().manual_seed(0))).logit().sigmoid().view(2, 3)
     torch.testing.assert_close(drawn.mask, both.mean(0))

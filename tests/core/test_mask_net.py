@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from rcexplainer.core.concat_gate import ConcatGate, DirectedGate, classwise
+from rcexplainer.core.concat_gate import ConcatGate, DirectedGate, both_ways, classwise, doubled
 from rcexplainer.core.mask_gates import FactorisedGate, GateStack, MeanGate, NeighbourGate, own_weights
 from rcexplainer.core.mask_net import EdgeMaskNet, mean_of, member_of, stack_of
 
@@ -96,7 +96,8 @@ def test_the_concatenating_gate_is_its_formula() -> None:
         ]
     both = torch.cat(ways).view(-1, 2)
     torch.testing.assert_close(gate(z, z_g, label, pair, owner), both.mean(1))
-    torch.testing.assert_close(gate.ways(own_weights(gate), z, label, pair, owner)[0], both.T)
+    ordered = gate.ordered(own_weights(gate), z, label, *doubled(pair, owner))
+    torch.testing.assert_close(both_ways(ordered)[0], both.T)
     directed = build(DirectedGate, hidden=7)
     directed.load_state_dict(gate.state_dict())
     torch.testing.assert_close(directed(z, z_g, label, pair, owner).sigmoid(), both.sigmoid().mean(1))

@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from rcexplainer.core.drawn_masks import PairLogits
 from rcexplainer.core.gates import sigmoid
 from rcexplainer.core.losses import confident, doubtful
 from rcexplainer.core.objectives import (
@@ -47,10 +46,6 @@ def gone(removed: Tensor) -> Tensor:
     return torch.zeros(len(removed), 2).index_add(1, OWNER, 0.1 * removed) + 0.5 * removed[:, PTR[:-1]]
 
 
-def _no_pairs() -> PairLogits:
-    raise AssertionError("size and entropy are over edges here")
-
-
 def step(progress: float = 1.0) -> Step:
     logits = torch.tensor([0.3, -0.2, 1.0, 0.0, -1.0], requires_grad=True)
     order = torch.tensor([[1, 0], [2, -1]])
@@ -64,7 +59,6 @@ def step(progress: float = 1.0) -> Step:
         log_p=sure,
         outcome=gone,
         copied=lambda: COPIED,
-        pairs=_no_pairs,
         order=order,
         effect=effect,
         progress=progress,

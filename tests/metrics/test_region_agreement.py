@@ -128,6 +128,8 @@ def test_top_edges_are_compared_by_kind(explained) -> None:
     assert (found.within_pairs, found.across_pairs) == (len(sums[True]), len(sums[False]))
     assert found.within == pytest.approx(sum(sums[True]) / len(sums[True]))
     assert found.across == pytest.approx(sum(sums[False]) / len(sums[False]))
+    everything = region_agreement(SimpleNamespace(split=fitted.split, regions=regions), own, k=99, permutations=1)
+    assert everything.chance == pytest.approx(everything.difference)  # all edges, drawn or not
 
 
 def _degree_pairs(one: rc.Explanation, k: int) -> list[tuple[int, int]]:
@@ -157,5 +159,6 @@ def test_one_region_per_class_says_so(explained) -> None:
 
 
 def test_text() -> None:
-    found = RegionAgreement(0.5, 0.25, 3, 9, 0.01, 1)
-    assert str(found) == "0.50 within a region (3 pairs), 0.25 across (9 pairs), p = 0.010"
+    found = RegionAgreement(0.5, 0.25, 3, 9, 0.01, 1, 0.125)
+    text = "0.50 within a region (3 pairs), 0.25 across (9 pairs), p = 0.010; random edges differ by 0.12"
+    assert str(found) == text

@@ -12,7 +12,7 @@ from rcexplainer.gnn.models import MODELS
 from rcexplainer.paper import job_kinds
 from rcexplainer.paper.entries import PAPER_ENTRIES, plan
 from rcexplainer.paper.job import Job
-from rcexplainer.paper.job_kinds import case_job, explain_job, measure_job, tradeoff_job, training_job
+from rcexplainer.paper.job_kinds import case_job, explain_job, measure_job, tradeoff_job, training_job, tuning_job
 from rcexplainer.paper.runner import _context
 
 
@@ -72,6 +72,7 @@ def dependents() -> dict[str, str]:
         training_job(*where),
         case_job(0),
         tradeoff_job(*where, "greedy", graphs=9),
+        tuning_job(*where, "cf2", grid=[{}], graphs=9, most=9),
     )
     return {job.kind: job.digest for job in jobs}
 
@@ -96,5 +97,5 @@ def test_a_kind_that_works_otherwise_is_run_again(monkeypatch) -> None:
 
 
 def test_noldb_is_known_by_its_own_settings() -> None:
-    fields = measure_job("ba-2motifs", "paper", 0, "rcexplainer-noldb").inputs["fields"]
+    fields = measure_job("three-motifs", "paper", 0, "rcexplainer-noldb").inputs["fields"]
     assert (fields["eta"], fields["lr"], fields["weight_outcome"]) == (10.0, 0.002, 0.0)

@@ -217,6 +217,13 @@ def test_samples_of_one_size_share_a_note() -> None:
     assert main.notes == ("a, b: 9–10 instances a seed of 50–60",)
 
 
+def test_a_dead_run_has_a_note_with_the_reason() -> None:
+    """Results of earlier versions do not say; they are taken to be alive."""
+    dead = result(0.1, dead="dead: all edges of an instance get the same score")
+    table, *_ = fidelity_tables({}, found(a=[result(), dead], b=[result(dead=""), result()]))
+    assert table.notes == ("a, 1 of 2 seeds: dead: all edges of an instance get the same score",)
+
+
 def test_robustness_has_a_table_for_each_k_and_noise_and_says_what_stands_on_fewer_graphs() -> None:
     slow, ours = result(0.3), result(0.5)
     slow["robust"] = slow["robust"] | {"graphs": 10}

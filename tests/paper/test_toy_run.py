@@ -4,7 +4,7 @@ import pytest
 
 from rcexplainer.paper.case_examples import example_figure, examples_from
 from rcexplainer.paper.case_study import CLASS_MOTIFS, MOTIF_NAMES
-from rcexplainer.paper.entries import PAPER_ENTRIES, headline, tables
+from rcexplainer.paper.entries import PAPER_ENTRIES, figures, headline, tables
 from rcexplainer.paper.plan import settings_file
 from rcexplainer.paper.report import write_report
 from rcexplainer.paper.reproduce import Reproduction
@@ -52,7 +52,8 @@ def test_a_report_of_the_run(toy_run: Reproduction) -> None:
     assert found.broken == ()
     page = found.page.read_text(encoding="utf-8")
     assert "The profile quick shows that everything runs" in page
-    assert page.count("<img") == len(list((toy_run.page.parent / "figures").glob("*.svg"))) > len(PAPER_ENTRIES)
+    drawn = [figure for planned in toy_run.plans for figure in figures(planned, toy_run.found.results)]
+    assert page.count("<img") == len(list((toy_run.page.parent / "figures").glob("*.svg"))) == len(drawn) > 10
     assert toy_run.page.read_text(encoding="utf-8") == before
 
 

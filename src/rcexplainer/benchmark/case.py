@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -63,7 +63,7 @@ class Case:
         root: Path | None = None,
         keep: Path | None = None,
         progress: bool = True,
-    ) -> "Case":
+    ) -> Self:
         """Train a network, or load the one kept in the folder `keep`.
 
         Args:

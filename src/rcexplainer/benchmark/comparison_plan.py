@@ -76,6 +76,7 @@ def _row(name: str, ones: list[Measured], times: list[Timed]) -> dict[str, Any]:
         "instances": sum(one.instances for one in ones),
         "failed": sum(one.failed for one in ones),
         "skipped": next((one.skipped for one in ones if one.skipped), ""),
+        "dead": next((one.dead for one in ones if one.dead), ""),
         **{key: mean(values) for key, values in numbers.items()},
         "std": {key: std(values) for key, values in numbers.items()},
     }
@@ -126,4 +127,5 @@ def _tables(evaluation: Evaluation) -> Tables:
         "of the class (– with one region per class); edgeless: share that keeps its prediction without any edge"
     )
     left_out = "".join(f"\n{row['method']} is left out: {row['skipped']}" for row in rows if row["skipped"])
-    return [(table, caption + left_out)]
+    dead = "".join(f"\n{row['method']} is {row['dead']}" for row in rows if row["dead"])
+    return [(table, caption + left_out + dead)]

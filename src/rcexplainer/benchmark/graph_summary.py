@@ -153,5 +153,6 @@ def _numbers(one: GroupResult, beside: Relative) -> dict[str, float]:
         "edges_sparsity": edges.sparsity,
         "edges_flips": edges.flips,
         "region_difference": (one.region_agreement or NO_AGREEMENT).difference,
+        "region_chance": (one.region_agreement or NO_AGREEMENT).chance,
         "region_p": (one.region_agreement or NO_AGREEMENT).p_value,
     }

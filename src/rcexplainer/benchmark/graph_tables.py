@@ -50,7 +50,7 @@ def _regions_text(evaluation: Evaluation) -> str:
         return f"regions: nothing to compare, there is {ONE_REGION}"
     return (
         "regions: how much more alike the kinds of the top 8 edges are within a decision region than across regions of "
-        "the class, p by permutation (– where its graphs share a region)"
+        "the class (in brackets random edges of the same graphs), p by permutation; – where its graphs share a region"
     )
 
 
@@ -102,7 +102,7 @@ def _own_table(rows: Rows, seeds: int) -> Rows:
             "size": short(row["size"]),
             "edges": f"{short(row['edges_sparsity'])} → {short(row['edges_flips'])}",
             "minimal": f"{short(row['minimal'])}, {short(row['verified'])}",
-            "regions": short(row["region_difference"]),
+            "regions": f"{short(row['region_difference'])} ({short(row['region_chance'])})",
             "p": short(row["region_p"]),
         }
         for row in rows

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rcexplainer.benchmark.case import Case
+from rcexplainer.benchmark.dead import why_dead
 from rcexplainer.benchmark.layout import EXPLAINED
 from rcexplainer.benchmark.measures import NAN, ROBUST_K, ROBUST_NOISE, keeps_without_edges, motif_flips
 from rcexplainer.benchmark.methods import METHODS, USUAL, Caps
@@ -68,6 +69,7 @@ class Measured:
     edgeless: float = field(default=NAN, metadata=LATER)  # share that keeps its prediction without any edge
     region_agreement: RegionAgreement | None = field(default=None, metadata=LATER)  # of explainers that have regions
     skipped: str = ""  # why nothing was measured
+    dead: str = ""  # why its rankings say nothing
 
     @property
     def robustness(self) -> float:
@@ -172,6 +174,7 @@ def measure_fitted(
         places=tuple(found),
         drops=rounded(without.each),
         robust_places=tuple(noised),
+        dead=why_dead(case.split, name, shown, without, case.seed),
     )
 
 

@@ -7,6 +7,7 @@ Baselines have the settings they are given on top of their defaults: the tuned o
 """
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -37,6 +38,12 @@ class ValidationCase(Case):
     def tuned(self, method: str) -> Mapping[str, Any]:
         """None: every setting is one that was asked for, or a default."""
         return {}
+
+    def made_with(self, settings: Mapping[str, Any]) -> "ValidationCase":
+        """The same case with other settings of the baseline; what was computed does not depend on them, and is kept."""
+        other = copy(self)
+        object.__setattr__(other, "baseline_settings", dict(settings))
+        return other
 
     @cached_property
     def _layout(self) -> Layout:

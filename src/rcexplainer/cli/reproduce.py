@@ -5,14 +5,14 @@ from typing import Annotated
 
 import typer
 
-from rcexplainer.cli.options import COMPUTING, OUTPUT, Json, Quiet, Threads
+from rcexplainer.cli.options import COMPUTING, OUTPUT, Device, Json, Quiet, Threads
 from rcexplainer.cli.output import show_tables
 from rcexplainer.cli.threads import use_threads
 from rcexplainer.saving.documents import writable_folder
 
 ENTRY_HELP = (
     "datasets, fidelity, authors, boundaries, robustness, time, nodes, links, candidates, lambda, case-study, "
-    "ablation, tradeoff, qualitative, training, or all."
+    "ablation, tradeoff, tuning, qualitative, training, or all."
 )
 EXAMPLES = (
     "rcexplainer reproduce all --profile quick --out results/quick --jobs 2",
@@ -57,6 +57,7 @@ def reproduce(
         typer.Option(min=1, metavar="N", rich_help_panel=COMPUTING, help="Number of processes that work in parallel."),
     ] = 1,
     threads: Threads = None,
+    device: Device = None,
 ) -> None:
     """Reproduce tables and figures of the paper, beside the numbers it reports.
 
@@ -65,7 +66,7 @@ def reproduce(
     use_threads(threads)
     from rcexplainer.paper.reproduce import reproduce as run
 
-    result = run(entry, profile, writable_folder(out), workers=jobs, progress=not quiet, fresh=fresh)
+    result = run(entry, profile, writable_folder(out), workers=jobs, progress=not quiet, fresh=fresh, device=device)
     tables = [(table.to_rows(), "\n".join((table.caption, *table.notes))) for table in result.tables()]
     left_out = [
         ([{"job": one.job.label, name: one.error} for one in ones], caption)

@@ -56,30 +56,30 @@ class ConcatGate(nn.Module):
         cls, weights: Weights, z: Tensor, z_g: Tensor, label: Tensor, pair: Tensor, owner: Tensor
     ) -> Tensor:
         """Compute the logits of R gates; see `FactorisedGate.side_by_side`."""
-        return cls.ways(weights, z, label, pair, owner).mean(1)
+        return both_ways(cls.ordered(weights, z, label, *doubled(pair, owner))).mean(1)
 
     @staticmethod
-    def ways(weights: Weights, z: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
-        """Compute f_ij and f_ji of R gates.
+    def ordered(weights: Weights, z: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
+        """Compute f_ij of R gates for ordered pairs (i, j).
 
         Args:
             weights: The parameters by name, each with a leading dimension R.
             z: [nodes, D].
             label: [instances].
-            pair: [2, units].
-            owner: [units].
+            pair: [2, p].
+            owner: [p].
 
         Returns:
-            [R, 2, units].
+            [R, p].
         """
         classes = sorted(set(label.tolist()))
         if len(classes) == 1:
             return _of_class(weights, classes[0], z, pair)
         own = label.index_select(0, owner)
-        found = z.new_zeros(len(weights["last.bias"]), 2, pair.size(1))
+        found = z.new_zeros(len(weights["last.bias"]), pair.size(1))
         for c in classes:
             here = (own == c).nonzero().flatten()
-            found = found.index_copy(2, here, _of_class(weights, c, z, pair[:, here]))
+            found = found.index_copy(1, here, _of_class(weights, c, z, pair[:, here]))
         return found
 
 
@@ -91,18 +91,33 @@ class DirectedGate(ConcatGate):
         cls, weights: Weights, z: Tensor, z_g: Tensor, label: Tensor, pair: Tensor, owner: Tensor
     ) -> Tensor:
         """Compute the logits of R gates; see `FactorisedGate.side_by_side`."""
-        ways = cls.ways(weights, z, label, pair, owner)
-        return logsigmoid(ways).logsumexp(1) - logsigmoid(-ways).logsumexp(1)
+        return mean_direction(both_ways(cls.ordered(weights, z, label, *doubled(pair, owner))))
+
+
+def doubled(pair: Tensor, owner: Tensor) -> tuple[Tensor, Tensor]:
+    """Both directions of pairs [2, units] as ordered pairs [2, 2·units], and their owners."""
+    return torch.cat([pair, pair.flip(0)], 1), owner.repeat(2)
+
+
+def both_ways(ordered: Tensor) -> Tensor:
+    """f_ij and f_ji [R, 2, units] from the logits [R, 2·units] of doubled pairs."""
+    return ordered.view(len(ordered), 2, -1)
+
+
+def mean_direction(ways: Tensor) -> Tensor:
+    """The logit of (σ(f_ij) + σ(f_ji)) / 2, [R, units] from [R, 2, units]; near 0 and 1 the mean itself would tie."""
+    return logsigmoid(ways).logsumexp(1) - logsigmoid(-ways).logsumexp(1)
 
 
 def _of_class(weights: Weights, c: int, z: Tensor, pair: Tensor) -> Tensor:
-    """f_ij and f_ji [R, 2, k] of the network of one class, for pairs [2, k]."""
+    """f_ij [R, k] of the network of one class, for ordered pairs [2, k]."""
     near, far = (linear(z, half.flatten(0, 1)) for half in weights["first.weight"][:, c].chunk(2, 2))
-    shift, last = weights["first.bias"][:, c].flatten(), weights["last.weight"][:, c, 0]  # [R·hidden], [R, hidden]
-    i, j = pair
-    ways = torch.stack([near.index_select(0, a) + far.index_select(0, b) for a, b in ((i, j), (j, i))])
-    hidden = (ways + shift).relu().view(2, pair.size(1), *last.shape)
-    return torch.einsum("wurh,rh->rwu", hidden, last) + weights["last.bias"][:, c, :, None]
+    last = weights["last.weight"][:, c, 0]  # [R, hidden]
+    # Summed in place: allocating another [pairs, hidden] costs more than the sum.
+    hidden = (near + weights["first.bias"][:, c].flatten()).index_select(0, pair[0])
+    hidden += far.index_select(0, pair[1])
+    apart = hidden.relu_().view(pair.size(1), *last.shape).transpose(0, 1)
+    return torch.baddbmm(weights["last.bias"][:, c, :, None], apart, last[..., None]).squeeze(2)
 
 
 def classwise(weights: dict[str, Tensor], num_classes: int) -> dict[str, Tensor]:

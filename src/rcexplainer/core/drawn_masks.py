@@ -57,13 +57,13 @@ class Logits:
         units: f_θ [units].
         ptr: [n + 1] where the units of each instance begin.
         owner: [units] the instance of each unit.
-        pairs: Gives f_θ of ordered pairs of nodes.
+        pairs: f_θ of ordered pairs of nodes, if the directions of a unit are scored apart.
     """
 
     units: Tensor
     ptr: Tensor
     owner: Tensor
-    pairs: Callable[[], PairLogits]
+    pairs: PairLogits | None
 
 
 Draw = Callable[[Logits, Gate, float, torch.Generator], DrawnMasks]  # logits, gate, T, random numbers → masks
@@ -81,7 +81,8 @@ def over_edges(logits: Logits, gate: Gate, temperature: float, generator: torch.
 
 def over_matrix(logits: Logits, gate: Gate, temperature: float, generator: torch.Generator) -> DrawnMasks:
     """A mask for each direction, and for pairs that are no edges; see the top of the file."""
-    pairs, number = logits.pairs(), len(logits.ptr) - 1
+    pairs, number = logits.pairs, len(logits.ptr) - 1
+    assert pairs is not None  # the settings see to it
     owner = torch.cat([logits.owner, logits.owner, pairs.owner])
     flat = torch.cat([pairs.ways.flatten(), pairs.others])
     drawn = gate(flat, logits.ptr, owner, temperature, generator)

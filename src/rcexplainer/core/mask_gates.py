@@ -186,10 +186,10 @@ class GateStack(nn.Module):
         weights = dict(zip(self.names, self.weights, strict=True))
         return cast(Tensor, self._one[0].side_by_side(weights, z, z_g, label, pair, owner))  # type: ignore[operator]
 
-    def ways(self, z: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
-        """Compute the logits of both directions of every unit, [R, 2, units]; see `ConcatGate.ways`."""
+    def ordered(self, z: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
+        """Compute the logits of ordered pairs for every member, [R, p]; see `ConcatGate.ordered`."""
         weights = dict(zip(self.names, self.weights, strict=True))
-        return cast(Tensor, self._one[0].ways(weights, z, label, pair, owner))  # type: ignore[operator]
+        return cast(Tensor, self._one[0].ordered(weights, z, label, pair, owner))  # type: ignore[operator]
 
     def member(self, number: int) -> nn.Module:
         """A copy of one gate."""

@@ -64,20 +64,20 @@ class EdgeMaskNet(nn.Module):
         z_g = _standardised(instances, cast(Tensor, self.instance_mean), cast(Tensor, self.instance_std))
         return cast(Tensor, self.gate(z, z_g, label, pair, owner))
 
-    def ways(self, nodes: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
-        """Compute f_θ for both directions of every unit.
+    def ordered(self, nodes: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
+        """Compute f_θ for ordered pairs of nodes, by networks that tell the directions apart.
 
         Args:
             nodes: [nodes, D] node embeddings.
             label: [instances] the class of each instance.
-            pair: [2, units] the two nodes of each unit.
-            owner: [units] the instance of each unit.
+            pair: [2, p] the pairs.
+            owner: [p] the instance of each pair.
 
         Returns:
-            f_ij and f_ji of each of R stacked networks, [R, 2, units].
+            f_ij of each of R stacked networks, [R, p].
         """
         z = _standardised(nodes, cast(Tensor, self.node_mean), cast(Tensor, self.node_std))
-        return cast(Tensor, self.gate.ways(z, label, pair, owner))  # type: ignore[operator]
+        return cast(Tensor, self.gate.ordered(z, label, pair, owner))  # type: ignore[operator]
 
 
 def _standardised(values: Tensor, mean: Tensor, std: Tensor) -> Tensor:

@@ -42,7 +42,7 @@ class Step:
         log_p: k masks [k, units] → log P(c | G weighted by them) [k, n], c the predicted class.
         outcome: Units to delete, [k, units] → 1 − P(c | G without them) [k, n].
         copied: Gives the logits of noisy copies of the instances.
-        pairs: Gives f_θ of ordered pairs of nodes, for networks that score the directions of a unit apart.
+        pairs: f_θ of ordered pairs of nodes, if the directions of a unit are scored apart.
         order: π [n, K] the order of a search's deletions, −1 after the last.
         effect: e [units] the effect of each unit on its own.
         progress: Share of the training that is done.
@@ -59,13 +59,13 @@ class Step:
     log_p: Callable[[Tensor], Tensor]
     outcome: OutcomeFn
     copied: Callable[[], NoisyCopy]
-    pairs: Callable[[], PairLogits]
     order: Tensor
     effect: Tensor
     progress: float
     generator: torch.Generator
     taught: Tensor | None = None
     members: int = 1
+    pairs: PairLogits | None = None
 
     def mean(self, values: Tensor) -> Tensor:
         """The mean over the instances, for each network: [n] → [R]."""

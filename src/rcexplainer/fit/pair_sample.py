@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from rcexplainer.core.concat_gate import both_ways, doubled
 from rcexplainer.core.drawn_masks import PairLogits
 from rcexplainer.core.gates import uniform
 from rcexplainer.fit.masked_runs import MiniBatch
@@ -22,7 +23,8 @@ from rcexplainer.gnn.graph_store import delete_edges
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.node_inputs import node_inputs
 
-Ways = Callable[[Tensor, Tensor, Tensor], Tensor]  # inputs of nodes, pairs [2, p], their owners → f_ij, f_ji [R, 2, p]
+SAMPLED = 0.25  # pairs that are drawn, as a share of the edges: a step has thousands
+Ordered = Callable[[Tensor, Tensor, Tensor], Tensor]  # inputs of nodes, ordered pairs [2, p], owners → f_ij [R, p]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +34,7 @@ class OtherPairs:
     Attributes:
         pair: [2, p] their nodes.
         owner: [p] their instances.
-        weight: [p] entries that each stands for; of the first direction, then of the second.
+        weight: [p] entries that each stands for.
     """
 
     pair: Tensor
@@ -42,7 +44,7 @@ class OtherPairs:
     @classmethod
     def none(cls, like: Tensor) -> "OtherPairs":
         """No pairs."""
-        return cls(like.new_empty(2, 0), like.new_empty(0), torch.empty(2, 0, device=like.device))
+        return cls(like.new_empty(2, 0), like.new_empty(0), torch.empty(0, device=like.device))
 
 
 @torch.no_grad()
@@ -65,35 +67,37 @@ def other_pairs(batch: Data, size: int, generator: torch.Generator) -> OtherPair
     """
     ptr, index = batch.ptr, batch.edge_index
     counts, device = ptr.diff(), ptr.device
-    drawn = torch.bincount(batch.batch[index[0]], minlength=len(counts)) + 1  # as many as edges, and one
+    edges = torch.bincount(batch.batch[index[0]], minlength=len(counts))
+    drawn = (SAMPLED * edges).long() + 1
     owner = torch.repeat_interleave(torch.arange(len(counts), device=device), drawn)
     like = torch.zeros((), dtype=torch.float64, device=device)
-    ends = [(uniform(len(owner), generator, like) * counts[owner]).long() + ptr[owner] for _ in range(2)]
+    first, second = ((uniform(len(owner), generator, like) * counts[owner]).long() + ptr[owner] for _ in range(2))
     total = int(batch.num_nodes or 0)
-    edge = torch.isin(ends[0] * total + ends[1], index[0] * total + index[1])
+    edge = torch.isin(first * total + second, index[0] * total + index[1])
     sampled = (counts.double() ** 2 / drawn)[owner].masked_fill(edge, 0.0)
     missing = (size - counts).clamp_min(0).double()
-    nodes = torch.arange(total, device=device)
-    numbers = torch.arange(len(counts), device=device)
-    pad = torch.full_like(nodes, total), torch.full_like(numbers, total)
-    pair = torch.stack([torch.cat([ends[0], nodes, pad[1]]), torch.cat([ends[1], pad[0], pad[1]])])
-    # A sampled pair stands for itself alone, and so does a pair of two padded nodes; with one, both directions count.
+    nodes, numbers = torch.arange(total, device=device), torch.arange(len(counts), device=device)
+    pad = nodes.new_full((1,), total)
+    pair = torch.stack(
+        [
+            torch.cat([first, nodes, pad.expand(total), pad.expand(len(counts))]),
+            torch.cat([second, pad.expand(total), nodes, pad.expand(len(counts))]),
+        ]
+    )
     apart = missing[batch.batch]
-    weight = torch.stack(
-        [torch.cat([sampled, apart, missing**2]), torch.cat([sampled * 0, apart, missing * 0])]
-    ).float()
-    return OtherPairs(pair, torch.cat([owner, batch.batch, numbers]), weight)
+    weight = torch.cat([sampled, apart, apart, missing**2]).float()
+    return OtherPairs(pair, torch.cat([owner, batch.batch, batch.batch, numbers]), weight)
 
 
 def pair_logits(
-    some: MiniBatch, nodes: Tensor, ways: Ways, padding: tuple[Tensor, int] | None, generator: torch.Generator
+    some: MiniBatch, nodes: Tensor, ordered: Ordered, padding: tuple[Tensor, int] | None, generator: torch.Generator
 ) -> PairLogits:
     """f_θ of both directions of every unit, and of the pairs that stand for the rest of the matrix.
 
     Args:
         some: The mini-batch.
         nodes: [nodes, D] what the network reads of its nodes.
-        ways: The network.
+        ordered: The network.
         padding: What it reads of a padded node, [1, D], and N; None: entries that are no edges are 0.
         generator: Draws the sample.
     """
@@ -104,13 +108,13 @@ def pair_logits(
         others = other_pairs(some.batch, padding[1], generator)
         entries = torch.maximum(counts, torch.full_like(counts, padding[1])).square()
         read = torch.cat([nodes, padding[0]])
-    pair, owner = torch.cat([units.pair, others.pair], 1), torch.cat([units.owner, others.owner])
-    found = ways(read, pair, owner)  # [R, 2, units + p]
-    members, own, number = len(found), found[:, :, : len(units)], len(counts)
+    pair, owner = doubled(units.pair, units.owner)
+    found = ordered(read, torch.cat([pair, others.pair], 1), torch.cat([owner, others.owner]))  # [R, 2·units + p]
+    own, members = found[:, : 2 * len(units)], len(found)
     return PairLogits(
-        own.transpose(0, 1).flatten(1),
-        found[:, :, len(units) :].flatten(),
-        others.weight.to(found.dtype).flatten().repeat(members),
-        repeated_owner(others.owner.repeat(2), number, members),
+        both_ways(own).transpose(0, 1).flatten(1),
+        found[:, 2 * len(units) :].flatten(),
+        others.weight.to(found.dtype).repeat(members),
+        repeated_owner(others.owner, len(counts), members),
         entries.to(found.dtype).repeat(members),
     )

@@ -10,6 +10,7 @@ from torch import Tensor
 from rcexplainer.config import RCConfig
 from rcexplainer.core.calibration import Calibration, calibrate
 from rcexplainer.core.collapse import mask_collapse, ranking_collapse
+from rcexplainer.core.concat_gate import mean_direction
 from rcexplainer.core.drawn_masks import PairLogits
 from rcexplainer.core.mask_net import EdgeMaskNet
 from rcexplainer.core.objectives import Objective, Step
@@ -195,7 +196,8 @@ class TrainingSet:
             return logits_of(net, reading.nodes, reading.embedding, row, pair, owner, self.config)
 
         reading = read(some, generator)
-        logits = heard(reading, units.pair, units.owner)
+        pairs = self._pairs(net, some, reading, row, generator)
+        logits = heard(reading, units.pair, units.owner) if pairs is None else mean_direction(pairs.ways[None])[0]
         members = len(logits) // len(units) if len(units) else 1
         numbers = torch.arange(members, device=ids.device)[:, None]
 
@@ -204,12 +206,6 @@ class TrainingSet:
             unit = torch.where(other.unit < 0, -1, other.unit + len(units) * numbers)
             owner = repeated_owner(other.owner, number, members)
             return NoisyCopy(heard(other, other.pair, other.owner), owner, unit.flatten())
-
-        def pairs() -> PairLogits:
-            def ways(nodes: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
-                return net.ways(nodes, row, pair, owner)
-
-            return pair_logits(some, reading.nodes, ways, self.padding, generator)
 
         runs = MaskedRuns(self.data, self.surface, some, lambda times: self.mini_batch(ids, times), members)
         taught = self.lessons.taught
@@ -230,6 +226,18 @@ class TrainingSet:
             taught=None if taught is None else taught[ids].repeat(members),
             members=members,
         )
+
+    def _pairs(
+        self, net: EdgeMaskNet, some: MiniBatch, reading: Reading, row: Tensor, generator: torch.Generator
+    ) -> PairLogits | None:
+        """f_θ of ordered pairs of nodes, where size and entropy are taken over matrices; else None."""
+        if self.config.pairs == "edges":
+            return None
+
+        def ordered(nodes: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
+            return net.ordered(nodes, row, pair, owner)
+
+        return pair_logits(some, reading.nodes, ordered, self.padding, generator)
 
     @torch.no_grad()
     def loss(self, net: EdgeMaskNet, objective: Objective) -> Tensor:

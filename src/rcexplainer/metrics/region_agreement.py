@@ -6,11 +6,12 @@
 a_i(e) is the number of edges of kind e (`method.edge_kinds`) among the top k of explanation i, or among those that its
 counterfactual deletes. Differences are taken class by class and averaged, weighted by the classes' numbers of
 instances, so that classes with more alike explanations do not count as regions. The p-value is the share of random
-permutations of the regions within each class with a difference at least as large.
+permutations of the regions within each class with a difference at least as large. Graphs of one region are more alike
+themselves, whatever is explained: `chance` is the difference for random edges of the same graphs, as many as compared.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 from typing import NamedTuple, Protocol
 
@@ -42,6 +43,7 @@ class RegionAgreement:
         across_pairs: Number of pairs of two regions.
         p_value: Share of permutations with a difference at least as large.
         classes: Number of classes that were compared.
+        chance: The difference for random edges of the same instances.
         note: Why none was; empty if one was.
     """
 
@@ -51,6 +53,7 @@ class RegionAgreement:
     across_pairs: int = 0
     p_value: float = nan
     classes: int = 0
+    chance: float = nan
     note: str = ""
 
     @property
@@ -63,7 +66,7 @@ class RegionAgreement:
             return self.note
         return (
             f"{self.within:.2f} within a region ({self.within_pairs} pairs), {self.across:.2f} across "
-            f"({self.across_pairs} pairs), p = {self.p_value:.3f}"
+            f"({self.across_pairs} pairs), p = {self.p_value:.3f}; random edges differ by {self.chance:.2f}"
         )
 
 
@@ -118,14 +121,20 @@ def region_agreement(
         return RegionAgreement(note=SHARED_REGION)
     shown = [one for one, _ in chosen]
     members = RegionMembers.of(fitted.split, fitted.regions, shown)
-    counts = _counts(shown, [units for _, units in chosen])
     generator = torch.Generator().manual_seed(seed)
-    classes: list[ClassPairs] = []
+    groups: list[Tensor] = []
     for label in sorted(set(members.prediction.tolist())):
         own = (members.prediction.cpu() == label).nonzero().flatten()
-        own = own[torch.randperm(len(own), generator=generator)[:MOST_COMPARED]]
-        classes.append(ClassPairs(similarities(counts[own]), members.region.cpu()[own]))
-    return compare(classes, permutations, generator)
+        groups.append(own[torch.randperm(len(own), generator=generator)[:MOST_COMPARED]])
+    kinds, region = EdgeKinds.of(shown), members.region.cpu()
+
+    def pairs(units: Sequence[Tensor]) -> list[ClassPairs]:
+        counts = _counts(kinds, shown, units)
+        return [ClassPairs(similarities(counts[own]), region[own]) for own in groups]
+
+    found = compare(pairs([units for _, units in chosen]), permutations, generator)
+    drawn = [torch.randperm(len(one.units), generator=generator)[: len(units)] for one, units in chosen]
+    return replace(found, chance=compare(pairs(drawn), 0, generator).difference)
 
 
 def compare(classes: Sequence[ClassPairs], permutations: int, generator: torch.Generator) -> RegionAgreement:
@@ -133,7 +142,7 @@ def compare(classes: Sequence[ClassPairs], permutations: int, generator: torch.G
 
     Args:
         classes: The instances of each class.
-        permutations: Number of random permutations.
+        permutations: Number of random permutations; 0: the p-value is 1.
         generator: Random numbers.
 
     Returns:
@@ -195,9 +204,8 @@ def _compared(one: Explanation, k: int | None) -> Tensor:
     return one.removed_units if found is not None and found.flipped else torch.empty(0, dtype=torch.long)
 
 
-def _counts(shown: Sequence[Explanation], units: Sequence[Tensor]) -> Tensor:
-    """[n, K] how many of each explanation's units are of each kind."""
-    kinds = EdgeKinds.of(shown)
+def _counts(kinds: EdgeKinds, shown: Sequence[Explanation], units: Sequence[Tensor]) -> Tensor:
+    """[n, K] how many of these units of each explanation are of each kind."""
     found = [kinds.counts(place, *pair) for place, pair in enumerate(zip(shown, units, strict=True))]
     columns = {kind: number for number, kind in enumerate(sorted(set().union(*found)))}
     counts = torch.zeros(len(shown), len(columns))

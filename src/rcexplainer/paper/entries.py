@@ -24,6 +24,7 @@ from rcexplainer.paper.table import Table
 from rcexplainer.paper.time_tables import time_tables
 from rcexplainer.paper.tradeoff import tradeoff_table
 from rcexplainer.paper.training_tables import training_figure, training_table
+from rcexplainer.paper.tuning_tables import tuning_tables
 
 FigureMaker = Callable[[EntrySettings, TaggedResults], list[PaperFigure]]
 
@@ -75,6 +76,7 @@ PAPER_ENTRIES: dict[str, PaperEntry] = {
     "case-study": PaperEntry(job_lists.cases, case_tables, _case_figures, pair_means),
     "ablation": _measured(ablation_tables, dot_figures.ablation_figure, headlines.ablation_headline),
     "tradeoff": PaperEntry(job_lists.tradeoff, tradeoff_table),
+    "tuning": PaperEntry(job_lists.tuning, tuning_tables),
     "qualitative": PaperEntry(job_lists.explanations, qualitative_table, qualitative_figure, qualitative_square),
     "training": PaperEntry(job_lists.training, training_table, training_figure),
 }

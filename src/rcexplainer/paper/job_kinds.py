@@ -7,6 +7,7 @@ case      the case study of chosen classes
 explain   fit one method, and keep its explanation of one held-out instance, to be drawn
 training  train RCExplainer, and keep what happens in every epoch, to be drawn
 authors   fit one method as the authors did, on one class alone; fidelity on the same graphs and on held-out ones
+tuning    fit a baseline with each of some settings; fidelity on validation instances
 tradeoff  fit RCExplainer with some settings, or greedy deletion; fidelity and robustness on validation graphs
 """
 
@@ -33,6 +34,7 @@ KIND_VERSIONS = {
     "training": 1,
     "tradeoff": 2,
     "authors": 1,
+    "tuning": 1,
 }
 
 
@@ -233,6 +235,39 @@ def authors_job(
     inputs = {"dataset": dataset, "model": model, "seed": seed, "network": network, "recipe": recipe, "most": most}
     inputs |= _method(dataset, seed, method, preset, settings, own)
     return _job("authors", f"{dataset}-{model}-authors-{seed}-{method}", inputs)
+
+
+def tuning_job(
+    dataset: str,
+    model: str,
+    seed: int,
+    method: str,
+    *,
+    grid: Sequence[Mapping[str, Any]],
+    graphs: int,
+    most: int,
+    settings: Mapping[str, Any] | None = None,
+) -> Job:
+    """A baseline on the validation instances of a network, with each of some settings.
+
+    Args:
+        dataset: The dataset of the network.
+        model: Its architecture.
+        seed: Its seed, and the method's.
+        method: A key of `METHODS`.
+        grid: Settings on top of the method's defaults.
+        graphs: Training graphs to fit on, at most.
+        most: Validation instances to explain, at most.
+        settings: Of RCExplainer, for its ablation NoLDB.
+
+    Returns:
+        The job.
+    """
+    ours, points = dict(settings or {}), [dict(point) for point in grid]
+    made = [MethodInputs(task_of(dataset), seed, settings=ours, own=point) for point in points]
+    inputs = _on_network(dataset, model, seed) | {"method": method, "settings": ours, "grid": points}
+    inputs |= {"graphs": graphs, "most": most, "fields": [METHODS[method].settings(one) for one in made]}
+    return _job("tuning", f"{dataset}-{model}-{seed}-{method}", inputs)
 
 
 def _job(

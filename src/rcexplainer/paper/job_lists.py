@@ -14,6 +14,7 @@ from typing import Any
 
 from rcexplainer.benchmark.methods import Caps
 from rcexplainer.benchmark.results import OURS
+from rcexplainer.datasets import task_of
 from rcexplainer.paper.case_study import CASE_DATASET, CASE_MODEL
 from rcexplainer.paper.job import Job, Tags
 from rcexplainer.paper.job_kinds import (
@@ -25,6 +26,7 @@ from rcexplainer.paper.job_kinds import (
     time_job,
     tradeoff_job,
     training_job,
+    tuning_job,
 )
 from rcexplainer.paper.result_groups import EntrySettings
 
@@ -139,6 +141,19 @@ def tradeoff(settings: EntrySettings) -> JobList:
     jobs: JobList = {network_job(*where): {**tags, "network": True}, make("greedy"): {**tags, "variant": "greedy"}}
     for variant in variants(settings):
         jobs[make(variant.method, settings=variant.settings)] = tags | variant.tags
+    return jobs
+
+
+def tuning(settings: EntrySettings) -> JobList:
+    """A job for each dataset and baseline, with its grid of settings for graphs or for nodes; networks first."""
+    model, seed = settings["model"], settings["seed"]
+    make = partial(tuning_job, graphs=settings["graphs"], most=settings["most"], settings=own_words(settings))
+    jobs: JobList = {}
+    for dataset in settings["datasets"]:
+        tags = {"dataset": dataset, "model": model, "seed": seed}
+        jobs[network_job(dataset, model, seed)] = {**tags, "network": True}
+        for method, grid in settings["grids"][task_of(dataset)].items():
+            jobs[make(dataset, model, seed, method, grid=list(grid.values()))] = {**tags, "variant": method}
     return jobs
 
 

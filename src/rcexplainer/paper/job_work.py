@@ -18,6 +18,7 @@ from rcexplainer.paper.job import Job, JobResult
 from rcexplainer.paper.qualitative_examples import explain_one
 from rcexplainer.paper.tradeoff import validation_scores
 from rcexplainer.paper.training_diagram import training_run
+from rcexplainer.paper.tuning import tuning_scores
 from rcexplainer.saving.fingerprint import weights_digest
 
 # Each takes what it needs of a job's inputs; the others are there because the result depends on them. Each says which
@@ -47,6 +48,7 @@ def _measure(
     noise: list[float],
     k: list[int],
     own: dict[str, Any] | None = None,
+    device: str | None = None,
     **_: Any,
 ) -> JobResult:
     case = Case.of(
@@ -56,6 +58,7 @@ def _measure(
         preset=preset,
         settings=settings,
         baseline_settings=own,
+        device=device,
         keep=networks,
         progress=False,
     )
@@ -130,6 +133,7 @@ def _authors(
     most: int | None,
     recipe: str,
     own: dict[str, Any] | None = None,
+    device: str | None = None,
     **_: Any,
 ) -> JobResult:
     case = Case.of(
@@ -142,10 +146,27 @@ def _authors(
         explains="authors",
         greedy_depth=1 - min(AUTHORS_SPARSITIES),
         recipe=recipe,
+        device=device,
         keep=networks,
         progress=False,
     )
     return authors_curves(case, method, most) | _weights(case)
+
+
+def _tuning(
+    networks: Path,
+    dataset: str,
+    model: str,
+    seed: int,
+    method: str,
+    grid: list[dict[str, Any]],
+    graphs: int,
+    most: int,
+    settings: dict[str, Any],
+    **_: Any,
+) -> JobResult:
+    how = {"graphs": graphs, "most": most}
+    return tuning_scores(dataset, model, seed, method, grid=grid, settings=settings, keep=networks, **how)
 
 
 WORK: dict[str, Callable[..., JobResult]] = {
@@ -157,15 +178,17 @@ WORK: dict[str, Callable[..., JobResult]] = {
     "training": _training,
     "tradeoff": _tradeoff,
     "authors": _authors,
+    "tuning": _tuning,
 }
 
 
-def work(job: Job, networks: Path) -> JobResult:
+def work(job: Job, networks: Path, device: str | None = None) -> JobResult:
     """Do one job.
 
     Args:
         job: The job.
         networks: The folder of trained networks, which are used and kept.
+        device: Where methods are fitted and run on graph sets (kinds `measure` and `authors`); None: the CPU.
 
     Returns:
         Its result.
@@ -173,7 +196,7 @@ def work(job: Job, networks: Path) -> JobResult:
     Raises:
         RCExplainerError: The result does not say which network it is of.
     """
-    found = WORK[job.kind](networks, **job.inputs)
+    found = WORK[job.kind](networks, **job.inputs, **({"device": device} if device else {}))
     if "weights" not in found:
         raise RCExplainerError(f"a job of kind {job.kind} must return `weights`, the hash of its network's weights")
     return found

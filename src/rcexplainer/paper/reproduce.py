@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,14 @@ class Reproduction:
 
 
 def reproduce(
-    name: str, profile: str, out: Path, *, workers: int = 1, progress: bool = True, fresh: bool = False
+    name: str,
+    profile: str,
+    out: Path,
+    *,
+    workers: int = 1,
+    progress: bool = True,
+    fresh: bool = False,
+    device: str | None = None,
 ) -> Reproduction:
     """Run what is missing of an entry, and write the pages and figures of all that is known.
 
@@ -81,6 +89,7 @@ def reproduce(
         progress: Whether a progress bar is shown.
         fresh: Delete what is kept of the entry first, networks included, so that all of it is run anew. A run that was
             interrupted goes on without it.
+        device: Where methods are fitted and run on graph sets; None: the CPU. Networks are trained on the CPU.
 
     Returns:
         What came of it.
@@ -95,7 +104,9 @@ def reproduce(
     if fresh:
         store.forget(jobs)
     _warn(plans, store)
-    failed, skipped = run_jobs(jobs, store, work, workers=workers, progress=progress)
+    failed, skipped = run_jobs(
+        jobs, store, partial(work, device=device), workers=workers, progress=progress, device=device
+    )
     write_failures(out, jobs, (*failed, *skipped))
     store.pack({planned.name: planned.jobs for planned in plans})
     found = read_folder(store, profile)

@@ -104,14 +104,23 @@ def left_out(methods: MethodResults) -> list[str]:
     return notes
 
 
+def dead_runs(methods: MethodResults) -> list[str]:
+    """A note for every method with a dead run, with the reason in the first of them."""
+    notes: list[str] = []
+    for name, results in done(methods).items():
+        if found := [one["dead"] for one in results if one.get("dead")]:
+            notes.append(f"{name}, {len(found)} of {len(results)} seeds: {found[0]}")
+    return notes
+
+
 def samples(methods: MethodResults) -> list[str]:
-    """Notes on methods that were left out, and on those that explained a sample, samples of one size together."""
+    """Notes on methods that were left out, on dead runs, and on samples, those of one size together."""
     found: dict[str, list[str]] = {}
     for name, results in done(methods).items():
         if any(one.get("instances", 0) + one.get("failed", 0) < one.get("held_out", 0) for one in results):
             taken, whole = (_range([one.get(key, 0) for one in results]) for key in ("instances", "held_out"))
             found.setdefault(f"{taken} instances a seed of {whole}", []).append(name)
-    return left_out(methods) + [f"{', '.join(names)}: {text}" for text, names in found.items()]
+    return left_out(methods) + dead_runs(methods) + [f"{', '.join(names)}: {text}" for text, names in found.items()]
 
 
 def no_notes(methods: MethodResults) -> list[str]:

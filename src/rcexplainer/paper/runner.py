@@ -44,7 +44,13 @@ class FinishedJob:
 
 
 def run_jobs(
-    jobs: Sequence[Job], store: Store, work: Work, *, workers: int = 1, progress: bool = True
+    jobs: Sequence[Job],
+    store: Store,
+    work: Work,
+    *,
+    workers: int = 1,
+    progress: bool = True,
+    device: str | None = None,
 ) -> tuple[tuple[Failed, ...], tuple[Skipped, ...]]:
     """Run the jobs that have no result yet: networks first, since others need them; times last, one by one.
 
@@ -57,6 +63,7 @@ def run_jobs(
         work: What does a job.
         workers: Processes at a time; what is timed runs alone.
         progress: Whether a progress bar is shown.
+        device: Where the work is done, to be kept beside the results; None: the CPU.
 
     Returns:
         The jobs that failed and those that were skipped; neither have a result.
@@ -67,7 +74,7 @@ def run_jobs(
     unique = list(dict.fromkeys(jobs))
     failed: list[Failed] = []
     skipped: list[Skipped] = []
-    here = origin()
+    here = origin() | ({"device": device} if device else {})
     with tqdm(total=len(unique), desc="jobs", unit="job", disable=not progress) as bar:
         for stage, at_once in _stages(unique, store, workers):
             for job, ran in _results(stage, store, work, at_once):
