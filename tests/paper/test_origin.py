@@ -26,10 +26,10 @@ def test_results_of_one_origin_need_no_words() -> None:
 
 
 def test_several_origins_are_counted_in_one_sentence() -> None:
-    ones = [kept(), kept(), kept("two", "2.2"), kept(dirty=True)]
+    ones = [kept(), kept(), kept("two", "2.2", device="cuda"), kept(dirty=True)]
     assert origin.mixture(ones) == (
         "These results are of 2 machines (one: 3; two: 1), 2 versions of torch (torch 2.1: 3; torch 2.2: 1), "
-        "2 commits (abc: 3; abc+changes: 1)."
+        "2 devices (CPU: 3; cuda: 1), 2 commits (abc: 3; abc+changes: 1)."
     )
 
 
