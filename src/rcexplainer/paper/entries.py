@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.paper import curve_figures, dot_figures, headlines, job_lists
+from rcexplainer.paper.authors_figure import authors_figure
 from rcexplainer.paper.authors_tables import authors_headline, authors_tables
 from rcexplainer.paper.boundary_tables import boundary_headline, boundary_tables
 from rcexplainer.paper.captions import described
@@ -65,7 +66,7 @@ def _measured(
 PAPER_ENTRIES: dict[str, PaperEntry] = {
     "datasets": PaperEntry(job_lists.networks, dataset_tables),
     "fidelity": _measured(fidelity_tables, curve_figures.fidelity_figure, headlines.fidelity_headline),
-    "authors": PaperEntry(job_lists.authors, authors_tables, headline=authors_headline),
+    "authors": PaperEntry(job_lists.authors, authors_tables, authors_figure, authors_headline),
     "robustness": _measured(robustness_tables, curve_figures.robustness_figures, headlines.robustness_headline),
     "time": PaperEntry(job_lists.timings, time_tables, dot_figures.time_figure, headlines.time_headline),
     "nodes": _measured(node_tables, dot_figures.node_figure, headlines.node_headline),

@@ -11,7 +11,7 @@ from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.context import BaseContext
 from pathlib import Path
 
-from torch import get_num_threads
+from torch import cuda, get_num_threads
 from tqdm.auto import tqdm
 
 from rcexplainer.benchmark.networks import kept_weights
@@ -186,8 +186,11 @@ def _pooled(
 
 
 def _context() -> BaseContext:
-    """How processes start: where possible as copies of one that has imported torch, which takes seconds."""
-    if "forkserver" not in get_all_start_methods():
+    """How processes start: where possible as copies of one that has imported torch, which takes seconds.
+
+    Copies of a process cannot use CUDA once it was looked for, as importing PyG does: there each begins anew.
+    """
+    if "forkserver" not in get_all_start_methods() or cuda.is_available():
         return get_context("spawn")
     context = get_context("forkserver")
     context.set_forkserver_preload(["rcexplainer.paper.job_work"])  # all that a job needs, torch among it
