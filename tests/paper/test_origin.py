@@ -63,7 +63,7 @@ def made_up(monkeypatch) -> list[str]:
     """Jobs that take no time; their labels as they are run."""
     done: list[str] = []
 
-    def work(job, networks: Path) -> dict:
+    def work(job, networks: Path, device: str | None = None) -> dict:
         done.append(job.label)
         return result_of(job) or {"weights": "w"}
 

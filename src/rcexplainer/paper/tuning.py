@@ -17,6 +17,7 @@ from rcexplainer.benchmark.validation import ValidationCase
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.metrics import fidelity
 from rcexplainer.paper.job import JobResult
+from rcexplainer.saving.fingerprint import weights_digest
 
 
 def tuning_scores(
@@ -46,7 +47,8 @@ def tuning_scores(
 
     Returns:
         `points`: for every member of the grid its `settings`, its `fidelity` at the headline sparsities, and why it is
-        `dead`, or why it was `skipped`; `instances`; `random`: the sum that random orders of these instances reach.
+        `dead`, or why it was `skipped`; `instances`; `random`: the sum that random orders of these instances reach;
+        `weights`: the hash of the network's.
     """
     case = ValidationCase.of(dataset, model, seed, settings=settings, keep=keep, progress=False)
     case = replace(case, training_graphs=graphs)
@@ -58,6 +60,7 @@ def tuning_scores(
     return {
         "instances": len(shown),
         "random": random_sum(case.split, shown, seed),
+        "weights": weights_digest(case.model),
         "points": [{"settings": dict(point), **_judged(case, method, point, places)} for point in grid],
     }
 
