@@ -32,7 +32,7 @@ def test_options_reach_the_run_and_tables_are_shown(run, asked, tmp_path):
     ended = run("reproduce", "tradeoff", "--profile", "quick", "--out", str(tmp_path / "r"), "--jobs", "2", "--quiet")
     assert (ended.code, ended.err) == (0, "")
     expected = {"name": "tradeoff", "profile": "quick", "out": tmp_path / "r", "workers": 2, "progress": False}
-    assert asked == expected | {"fresh": False}
+    assert asked == expected | {"fresh": False, "device": None}
     assert all(text in ended.out for text in ("greedy", "a table", "a note", "a job", "skipped"))
     assert "failed" not in ended.out
 

@@ -72,12 +72,15 @@ def test_results_on_a_network_that_was_trained_anew_are_run_again(store: Store) 
     assert store.get(NETWORK) == store.get(ON_IT[0]) != before
 
 
-def test_a_network_that_is_no_longer_kept_is_trained_again_where_it_is_needed(store: Store) -> None:
+def test_a_network_that_is_no_longer_kept_is_trained_again_where_it_is_needed(store: Store, caplog) -> None:
     run(store, seed=0)
     next(store.networks.iterdir()).unlink()
     assert run(store, seed=1) == []  # nothing is to be run on it
+    assert caplog.text == ""
     store.path(ON_IT[1]).unlink()
     assert run(store, seed=1) == EVERY  # one job needs it, and it got other weights
+    assert "1 networks are on record, but not in" in caplog.text
+    assert "are trained again: toy-0. Where their weights come out different, all results on them" in caplog.text
 
 
 def test_a_result_on_another_network_is_shown_as_such_and_is_no_answer(store: Store) -> None:

@@ -77,4 +77,4 @@ found = reproduce("datasets", "quick", pathlib.Path({str(tmp_path)!r}), progress
 assert found.failed == found.skipped == (), found
 """
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, capture_output=True)
-    assert "tree-cycles" in (tmp_path / "README.md").read_text("utf-8")
+    assert "tree-cycles" in (tmp_path / "datasets.md").read_text("utf-8")

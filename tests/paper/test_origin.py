@@ -26,10 +26,10 @@ def test_results_of_one_origin_need_no_words() -> None:
 
 
 def test_several_origins_are_counted_in_one_sentence() -> None:
-    ones = [kept(), kept(), kept("two", "2.2"), kept(dirty=True)]
+    ones = [kept(), kept(), kept("two", "2.2", device="cuda"), kept(dirty=True)]
     assert origin.mixture(ones) == (
         "These results are of 2 machines (one: 3; two: 1), 2 versions of torch (torch 2.1: 3; torch 2.2: 1), "
-        "2 commits (abc: 3; abc+changes: 1)."
+        "2 devices (CPU: 3; cuda: 1), 2 commits (abc: 3; abc+changes: 1)."
     )
 
 
@@ -37,8 +37,8 @@ def test_what_cannot_be_traced_is_counted_in_one_sentence() -> None:
     bare = Record("toy", "toy", {}, "false digest", 1.0, {}, {})
     assert origin.unproven([kept(), bare, kept(commit="abc+changes"), kept(dirty=True)]) == (
         "Of 4 results, 1 of version ?; 1 relabelled, their digest is not of what was computed; 1 without the commit "
-        "that computed them; 2 computed from a source with changes that were not committed; 1 without the hash of their network's "
-        "weights."
+        "that computed them; 2 computed from a source with changes that were not committed; 1 without the hash of "
+        "their network's weights."
     )
 
 
@@ -63,7 +63,7 @@ def made_up(monkeypatch) -> list[str]:
     """Jobs that take no time; their labels as they are run."""
     done: list[str] = []
 
-    def work(job, networks: Path) -> dict:
+    def work(job, networks: Path, device: str | None = None) -> dict:
         done.append(job.label)
         return result_of(job) or {"weights": "w"}
 

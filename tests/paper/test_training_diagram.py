@@ -10,13 +10,14 @@ from rcexplainer.benchmark.case import Case
 from rcexplainer.config import make_config
 from rcexplainer.core.boundaries import LinearBoundaries
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.fit.curriculum import with_lessons
 from rcexplainer.fit.data import InstanceSet
 from rcexplainer.fit.partition import find_boundaries, find_regions
 from rcexplainer.gnn import TrainConfig, delete_edges, gnn_config, train_gnn
 from rcexplainer.paper.boundary_plane import Plane
 from rcexplainer.paper.training_diagram import training_run, watched, weighed
-from rcexplainer.paper.training_diagram import with_lessons as taught_by
 from rcexplainer.paper.training_tables import training_figure, training_table
+from rcexplainer.saving.checkpoint import FitFile
 from tests.paper.toys import small
 
 SETTINGS = {
@@ -97,7 +98,9 @@ def test_the_run_is_the_one_of_fit(case: Case) -> None:
     torch.testing.assert_close(regions.state(), fitted.regions.state())
     generator = torch.Generator().manual_seed(0)
     limit = torch.randperm(len(seen), generator=generator)[:30].sort().values
-    training, validation = (taught_by(part, regions, config) for part in (seen.some(limit), held))
+    training, validation = (
+        with_lessons(part, {None: regions}, config, FitFile(None, {}), "search") for part in (seen.some(limit), held)
+    )
     snapshots, epochs = zip(*watched(training, validation, validation, generator, 0), strict=True)
     assert [one.epoch for one in snapshots] == [0, 1, 2, 3]
     assert [epoch.terms for epoch in epochs[1:]] == [epoch.terms for epoch in fitted.history]

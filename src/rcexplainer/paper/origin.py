@@ -57,7 +57,7 @@ def commit(source: Path = SOURCE) -> str | None:
 
 
 def mixture(records: Iterable[Record]) -> str:
-    """Whether results are of one machine, one version of torch and one commit.
+    """Whether results are of one machine, one version of torch, one device and one commit.
 
     Args:
         records: The results that are shown together.
@@ -101,15 +101,15 @@ def unlike(records: Iterable[Record], here: Mapping[str, Any]) -> Sequence[str]:
 
     Args:
         records: The results that are kept.
-        here: `origin()`.
+        here: `origin()`, and the device.
 
     Returns:
-        For machine and torch a phrase with what is kept, where it is not the same.
+        For machine, torch and device a phrase with what is kept, where it is not the same.
     """
     known = [one.about for one in records]
     return [
         f"{', '.join(sorted(others))} (here: {read(here)})"
-        for read in (_machine, _torch)
+        for read in (_machine, _torch, _device)
         if (others := {read(about) for about in known} - {read(here)})
     ]
 
@@ -120,6 +120,10 @@ def _machine(about: Mapping[str, Any]) -> str:
 
 def _torch(about: Mapping[str, Any]) -> str:
     return f"torch {about.get('versions', {}).get('torch', '?')}"
+
+
+def _device(about: Mapping[str, Any]) -> str:
+    return str(about.get("device") or "CPU")
 
 
 def _commit(about: Mapping[str, Any]) -> str:
@@ -133,6 +137,7 @@ def _edited(record: Record) -> bool:
 ORIGINS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "machines": _machine,
     "versions of torch": _torch,
+    "devices": _device,
     "commits": _commit,
 }
 

@@ -1,7 +1,7 @@
 """`rcexplainer reproduce`: run entries of the paper again, and keep their results; what is done is not done twice."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -79,7 +79,8 @@ def reproduce(
 ) -> Reproduction:
     """Run what is missing of an entry, and write the pages and figures of all that is known.
 
-    Where results of the entry are of another machine or version of torch, a warning says so before they are mixed.
+    Where results of the entry are of another machine, device or version of torch, a warning says so before they are
+    mixed.
 
     Args:
         name: An entry's name, or "all".
@@ -103,7 +104,7 @@ def reproduce(
     jobs = [job for planned in plans for job in planned.jobs]
     if fresh:
         store.forget(jobs)
-    _warn(plans, store)
+    _warn(plans, store, origin() | {"device": device})
     failed, skipped = run_jobs(
         jobs, store, partial(work, device=device), workers=workers, progress=progress, device=device
     )
@@ -116,9 +117,8 @@ def reproduce(
     return Reproduction(plans, found, failed, skipped, page)
 
 
-def _warn(plans: Sequence[EntryPlan], store: Store) -> None:
-    """Say which entries would mix results of several machines or versions of torch, before they are run."""
-    here = origin()
+def _warn(plans: Sequence[EntryPlan], store: Store, here: Mapping[str, Any]) -> None:
+    """Say which entries would mix results of several machines, devices or versions of torch, before they are run."""
     for planned in plans:
         done = store.records(planned.jobs)
         others = unlike(done.values(), here) if len(done) < len(planned.jobs) else ()

@@ -1,5 +1,6 @@
 """The runner of jobs: those without a result, in several processes, each result kept as soon as it is there."""
 
+import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -23,6 +24,7 @@ from rcexplainer.paper.store import Store
 Work = Callable[[Job, Path], JobResult]  # a job and the folder of trained networks → its result
 JobOutcome = JobResult | Failed
 OTHER_WEIGHTS = "it ran on a network with other weights than the network's record has: run it again"
+log = logging.getLogger(__name__)
 TRIES = 2  # of a job alone, whose process is killed each time
 
 
@@ -113,11 +115,16 @@ def missing_networks(jobs: Sequence[Job], store: Store) -> list[Job]:
     done = store.records(jobs)
     needed = {job.inputs["network"] for job in jobs if job not in done and "network" in job.inputs}
     kept = set(kept_weights(store.networks).values()) if needed else set()
-    return [
-        job
-        for job in jobs
-        if job.kind == "network" and (job not in done or (job.digest in needed and done[job].weights not in kept))
-    ]
+    gone = [job for job in done if job.digest in needed and done[job].weights not in kept]
+    if gone:
+        log.warning(
+            "%d networks are on record, but not in %s, and are trained again: %s. Where their weights come out "
+            "different, all results on them are run again; to avoid it, copy the folder from where they were trained.",
+            len(gone),
+            store.networks,
+            ", ".join(job.label for job in gone),
+        )
+    return [job for job in jobs if job.kind == "network" and (job not in done or job in gone)]
 
 
 def _results(jobs: Sequence[Job], store: Store, work: Work, workers: int) -> Iterator[tuple[Job, FinishedJob]]:
