@@ -2,12 +2,12 @@
 
     ba-2motifs     one motif, a class each
     three-motifs   two of three motifs; each pair of classes shares one
-    motif-unions   one of twelve motifs, two to a class: a class has two reasons
+    motif-unions   one of twelve motifs twice, two motifs to a class: a class has two reasons
 
 Each graph is drawn after the one before it from the same stream, so more graphs do not change the first ones.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from numbers import Integral
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from rcexplainer.datasets.motifs import HOUSE, Motif, attach, bare, clique, cycl
 from rcexplainer.datasets.shapes import DIAMOND, bipartite, fan, ladder, wheel, windmill
 from rcexplainer.datasets.synthetic import NUM_FEATURES, barabasi_albert, planted_data
 from rcexplainer.errors import DatasetError
+
+MotifPlan = Sequence[tuple[int, Motif]]  # the motifs of a graph with their ids
 
 # The two motifs of each class of `motif-unions`. The two of one class are unlike each other, and many a motif becomes
 # one of another class when an edge is deleted: clique(4) → diamond, fan → house, house → cycle.
@@ -50,7 +52,7 @@ def ba_2motifs(root: Path | None, seed: int, num_graphs: int = 1000) -> GraphDat
         DatasetError: If `num_graphs` is not a whole number with at least one graph per class.
     """
     shapes = (cycle(5), HOUSE)
-    planted = [{0: shape} for shape in shapes]
+    planted = [[(0, shape)] for shape in shapes]
     classes = tuple(shape.name for shape in shapes)
     return _graph_set("ba-2motifs", planted, classes, seed, num_graphs, base_sizes=range(20, 21))
 
@@ -72,8 +74,8 @@ def three_motifs(root: Path | None, seed: int, num_graphs: int = 1500) -> GraphD
         DatasetError: If `num_graphs` is not a whole number with at least one graph per class.
     """
     shapes = (HOUSE, cycle(6), clique(4))
-    planted = [{kind: shapes[kind] for kind in kinds} for kinds in ((0, 1), (1, 2), (0, 2))]
-    classes = tuple("+".join(shape.name for shape in motifs.values()) for motifs in planted)
+    planted = [[(kind, shapes[kind]) for kind in kinds] for kinds in ((0, 1), (1, 2), (0, 2))]
+    classes = tuple("+".join(shape.name for _, shape in motifs) for motifs in planted)
     # The motifs differ in size; with bases of different sizes the number of nodes does not reveal the class.
     return _graph_set("three-motifs", planted, classes, seed, num_graphs, base_sizes=range(16, 25))
 
@@ -81,8 +83,9 @@ def three_motifs(root: Path | None, seed: int, num_graphs: int = 1500) -> GraphD
 def motif_unions(root: Path | None, seed: int, num_graphs: int = 1200) -> GraphDataset:
     """One of twelve motifs determines the class, and a class holds two of them: six classes with two reasons each.
 
-    `edge_motif_id` is the kind of motif in all graphs: 0 to 5 the first motifs of the classes in `UNIONS`, 6 to 11 the
-    second ones.
+    A graph has its motif twice: without the second copy deleting a single edge would make another motif of it, and
+    nearly every method would be right. `edge_motif_id` is the kind of motif in all graphs: 0 to 5 the first motifs of
+    the classes in `UNIONS`, 6 to 11 the second ones.
 
     Args:
         root: Not used; the set is generated.
@@ -96,15 +99,15 @@ def motif_unions(root: Path | None, seed: int, num_graphs: int = 1200) -> GraphD
         DatasetError: If `num_graphs` is not a whole number with at least one graph per class.
     """
     kinds = [pair[which] for which in (0, 1) for pair in UNIONS]
-    planted = [{kind: motif} for kind, motif in enumerate(kinds)]
+    planted = [[(kind, motif)] * 2 for kind, motif in enumerate(kinds)]
     classes = tuple("/".join(motif.name for motif in pair) for pair in UNIONS)
     # As in three-motifs, the number of nodes must not reveal the class.
-    return _graph_set("motif-unions", planted, classes, seed, num_graphs, base_sizes=range(16, 25))
+    return _graph_set("motif-unions", planted, classes, seed, num_graphs, base_sizes=range(8, 21))
 
 
 def _graph_set(
     name: str,
-    planted: Sequence[Mapping[int, Motif]],
+    planted: Sequence[MotifPlan],
     classes: tuple[str, ...],
     seed: int,
     num_graphs: int,
@@ -133,11 +136,11 @@ def _check_num_graphs(name: str, num_graphs: object, at_least: int) -> None:
         )
 
 
-def _motif_graph(motifs: Mapping[int, Motif], label: int, base_sizes: range, random: np.random.RandomState) -> Data:
+def _motif_graph(motifs: MotifPlan, label: int, base_sizes: range, random: np.random.RandomState) -> Data:
     """Tie each motif to the base by a single random edge, so that no other cycle arises."""
     base = barabasi_albert(whole_number(random, base_sizes), 1, random)
     graph = bare(base)
-    for motif_id, motif in motifs.items():
+    for motif_id, motif in motifs:
         tie = (whole_number(random, range(len(base))), whole_number(random, range(len(motif.roles))))
         graph = attach(graph, motif, motif_id, [tie])
     return planted_data(graph, torch.full((graph.num_nodes, NUM_FEATURES), 0.1), torch.tensor([label]))
