@@ -70,6 +70,8 @@ def test_the_page_holds_verdicts_tables_commands_and_files(tmp_path) -> None:
     assert '<li class="yes"><b>3</b>reached</li><li class="no"><b>0</b>not reached</li>' in page
     assert "lowest .970 (" in page
     assert page.index("<h2>What it must show") < page.index("<section")
+    assert page.index("<h2>From the paper to here") < page.index("<h2>What it must show")
+    assert '<a href="#candidates">Fidelity against the number of sampled boundaries</a>' in page
     assert "rcexplainer reproduce case-study --profile standard --out DIR" in page
     assert "In the paper: appendix, case study. 6 of 6 jobs are done." in page
     assert "<p>Not in the paper, but ours. " in page  # the ablation
