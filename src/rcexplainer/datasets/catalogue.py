@@ -33,9 +33,7 @@ DATASETS: dict[str, DatasetEntry] = {
     "ba-grid": DatasetEntry("Barabási–Albert base with 80 grids: the paper's “Tree-Grid”", "node", synthetic.ba_grid),
     "ba-2motifs": DatasetEntry("Barabási–Albert tree with a 5-cycle or a house", "graph", motif_graphs.ba_2motifs),
     "three-motifs": DatasetEntry("three classes, two of three motifs each", "graph", motif_graphs.three_motifs),
-    "motif-unions": DatasetEntry(
-        "six classes, each one of two motifs, twice", "graph", motif_graphs.motif_unions
-    ),
+    "motif-unions": DatasetEntry("six classes, each one of two motifs, twice", "graph", motif_graphs.motif_unions),
     "shared-neighbours": DatasetEntry(
         "links between nodes with four neighbours in common, among decoys", "link", links.shared_neighbours
     ),
