@@ -3,7 +3,7 @@
 Of a graph with n nodes and e directed edges, padded to N nodes without features and edges:
 
     n² − e        pairs of its nodes that are no edges: a sample, drawn anew in every step, each with weight n² / drawn
-    2 n (N − n)   pairs with one padded node, which are all alike: n + n pairs with weight N − n
+    2 n (N − n)   pairs with one padded node, which are all alike: pairs of some of the n nodes, weighted up
     (N − n)²      pairs of two padded nodes: one, with that weight
 """
 
@@ -23,7 +23,7 @@ from rcexplainer.gnn.graph_store import delete_edges
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.node_inputs import node_inputs
 
-SAMPLED = 0.25  # pairs that are drawn, as a share of the edges: a step has thousands
+SAMPLED = 0.25  # share of the edges, and of the nodes, that as many pairs are drawn for: a step has thousands
 Ordered = Callable[[Tensor, Tensor, Tensor], Tensor]  # inputs of nodes, ordered pairs [2, p], owners → f_ij [R, p]
 
 
@@ -76,17 +76,19 @@ def other_pairs(batch: Data, size: int, generator: torch.Generator) -> OtherPair
     edge = torch.isin(first * total + second, index[0] * total + index[1])
     sampled = (counts.double() ** 2 / drawn)[owner].masked_fill(edge, 0.0)
     missing = (size - counts).clamp_min(0).double()
-    nodes, numbers = torch.arange(total, device=device), torch.arange(len(counts), device=device)
-    pad = nodes.new_full((1,), total)
+    numbers = torch.arange(len(counts), device=device)
+    chosen = (uniform(total, generator, like) < SAMPLED).nonzero().flatten()
+    pad = numbers.new_full((1,), total)
     pair = torch.stack(
         [
-            torch.cat([first, nodes, pad.expand(total), pad.expand(len(counts))]),
-            torch.cat([second, pad.expand(total), nodes, pad.expand(len(counts))]),
+            torch.cat([first, chosen, pad.expand(len(chosen)), pad.expand(len(counts))]),
+            torch.cat([second, pad.expand(len(chosen)), chosen, pad.expand(len(counts))]),
         ]
     )
-    apart = missing[batch.batch]
+    of_chosen = batch.batch[chosen]
+    apart = missing[of_chosen] / SAMPLED
     weight = torch.cat([sampled, apart, apart, missing**2]).float()
-    return OtherPairs(pair, torch.cat([owner, batch.batch, batch.batch, numbers]), weight)
+    return OtherPairs(pair, torch.cat([owner, of_chosen, of_chosen, numbers]), weight)
 
 
 def pair_logits(
