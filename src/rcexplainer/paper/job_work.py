@@ -1,6 +1,6 @@
 """What jobs do: for each kind a function of JSON values, and of the folder of trained networks, that returns JSON."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -37,58 +37,37 @@ def _network(networks: Path, dataset: str, model: str, seed: int, recipe: str = 
     return found | _weights(case)
 
 
+def _case_of(networks: Path, inputs: Mapping[str, Any], **how: Any) -> Case:
+    """The network of a job, and the method's settings."""
+    return Case.of(
+        inputs["dataset"],
+        inputs["model"],
+        inputs["seed"],
+        preset=inputs["preset"],
+        settings=inputs["settings"],
+        baseline_settings=inputs.get("own"),
+        keep=networks,
+        progress=False,
+        **how,
+    )
+
+
 def _measure(
     networks: Path,
-    dataset: str,
-    model: str,
-    seed: int,
     method: str,
-    preset: str,
-    settings: dict[str, Any],
     caps: dict[str, int | None],
     noise: list[float],
     k: list[int],
-    own: dict[str, Any] | None = None,
     device: str | None = None,
-    **_: Any,
+    **inputs: Any,
 ) -> JobResult:
-    case = Case.of(
-        dataset,
-        model,
-        seed,
-        preset=preset,
-        settings=settings,
-        baseline_settings=own,
-        device=device,
-        keep=networks,
-        progress=False,
-    )
+    case = _case_of(networks, inputs, device=device)
     found = measure(case, method, noise=noise, k=k, caps=Caps(**caps), progress=False)
     return {**asdict(found), "gnn_accuracy": case.accuracy, **_weights(case)}
 
 
-def _time(
-    networks: Path,
-    dataset: str,
-    model: str,
-    seed: int,
-    method: str,
-    preset: str,
-    settings: dict[str, Any],
-    most: int | None,
-    own: dict[str, Any] | None = None,
-    **_: Any,
-) -> JobResult:
-    case = Case.of(
-        dataset,
-        model,
-        seed,
-        preset=preset,
-        settings=settings,
-        baseline_settings=own,
-        keep=networks,
-        progress=False,
-    )
+def _time(networks: Path, method: str, most: int | None, **inputs: Any) -> JobResult:
+    case = _case_of(networks, inputs)
     return asdict(clock(case, method, most=most, progress=False)) | _weights(case)
 
 
@@ -124,33 +103,10 @@ def _tradeoff(
 
 
 def _authors(
-    networks: Path,
-    dataset: str,
-    model: str,
-    seed: int,
-    method: str,
-    preset: str,
-    settings: dict[str, Any],
-    most: int | None,
-    recipe: str,
-    own: dict[str, Any] | None = None,
-    device: str | None = None,
-    **_: Any,
+    networks: Path, method: str, most: int | None, recipe: str, device: str | None = None, **inputs: Any
 ) -> JobResult:
-    case = Case.of(
-        dataset,
-        model,
-        seed,
-        preset=preset,
-        settings=settings,
-        baseline_settings=own,
-        explains="authors",
-        greedy_depth=1 - min(AUTHORS_SPARSITIES),
-        recipe=recipe,
-        device=device,
-        keep=networks,
-        progress=False,
-    )
+    depth = 1 - min(AUTHORS_SPARSITIES)
+    case = _case_of(networks, inputs, explains="authors", greedy_depth=depth, recipe=recipe, device=device)
     return authors_curves(case, method, most) | _weights(case)
 
 
