@@ -99,7 +99,7 @@ def test_every_grid_has_the_defaults_first_and_a_published_point() -> None:
         for method, grid in methods.items():
             assert next(iter(grid)) == "defaults", (task, method)
             assert grid["defaults"] == {}, (task, method)
-            assert 4 <= len(grid) <= 6, (task, method)
+            assert 4 <= len(grid) <= 8, (task, method)  # eight for PGExplainer alone, which most points leave dead
             assert method == "rcexplainer-noldb" or any("published" in name for name in grid), (task, method)
             made = [METHODS[method].settings(MethodInputs(task, 0, own=own)) for own in grid.values()]
             assert all(one not in made[:place] for place, one in enumerate(made)), (task, method)
