@@ -12,6 +12,7 @@ from rcexplainer.errors import RCExplainerError
 log = logging.getLogger(__name__)
 
 Span = tuple[float, float]
+NetworkName = Literal["neighbours", "factorised", "concat", "directed"]
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,6 @@ class RCConfig:
     """How regions are found and the mask network is trained. The defaults are the preset `default` for graphs."""
 
     # Regions
-    sampler: Literal["sample", "segment"] = "sample"  # where boundaries are taken; the paper: at the sample
     candidates_per_class: int = 50  # sampled boundaries per class; the paper: 50. A linear head is enumerated
     epsilon: float = 1.0  # ε of the greedy choice (Eq. 5); the paper: "a small constant"
     leave: Literal["region", "nearest", "class", "probability", "confidence"] = "region"  # what masks lead out of
@@ -27,7 +27,9 @@ class RCConfig:
     scaled: bool = True  # divide boundaries by half the median |B| in their region; the paper: no
 
     # Network
-    network: Literal["neighbours", "factorised", "concat", "directed"] = "neighbours"  # the paper: on [z_i, z_j]
+    network: NetworkName = "neighbours"  # how edges are scored; the paper: concat, its code: directed
+        "neighbours"  # scores edges; the paper: concat, its code: directed
+    )
     inputs: Literal["all", "layers", "unit", "last"] = "all"  # embeddings it reads; the paper: the last layer's
     connected: bool = False  # nodes, links: edges not connected to the explained node rank last; the paper: no
 
@@ -38,7 +40,6 @@ class RCConfig:
     weight_discrete: float = 0.0  # μ; the paper: .66
     target_size: float = 0.0  # only the size of the mask above this is penalised; the paper: 0
     sides: Literal["product", "softplus"] = "product"  # σ of a product of two B (the paper), or softplus of one
-    pairs: Literal["edges", "square", "padded"] = "edges"  # what size and entropy are over; the paper: real edges
     gate: Literal["sigmoid", "concrete", "budget"] = "budget"  # from logits to masks; the paper: sigmoid
     temperature: Span = (0.5, 0.5)  # of the gate, at the start and at the end; the paper: 1, its code: 5
 
@@ -70,11 +71,16 @@ class RCConfig:
                 "weight_regions, weight_order, weight_effect and weight_outcome are all 0: there is nothing to train "
                 "the network on"
             )
-        if self.pairs != "edges" and (self.network != "directed" or self.gate == "budget"):
+        if self.network == "directed" and self.gate == "budget":
             raise RCExplainerError(
-                f'pairs="{self.pairs}" takes size and entropy over single directions of edges: it needs '
-                f'network="directed" and gate "sigmoid" or "concrete", got network="{self.network}", gate="{self.gate}"'
+                'network="directed" has a mask for each direction of an edge, and gate="budget" ranks edges: choose '
+                'gate="sigmoid" or "concrete"'
             )
+
+    @property
+    def sampler(self) -> Literal["sample", "segment"]:
+        """Where boundaries are taken: at samples of a class, or, as in the authors' code, between two classes."""
+        return "segment" if self.network == "directed" else "sample"
 
     def without_effect(self) -> dict[str, str]:
         """The settings that change nothing as the others stand, each with the reason."""
@@ -166,13 +172,11 @@ _PAPER = RCConfig(
 # The authors' code weighs its terms 3, 12, .001 and 8: 15 times λ = .2, β and μ as here, β for every ordered pair.
 _RELEASED = replace(
     _PAPER,
-    sampler="segment",
     network="directed",
     inputs="unit",
     weight_same=0.2,
     weight_sparse=0.001 / 15,
     weight_discrete=8 / 15,
-    pairs="padded",
     gate="concrete",
     temperature=(5.0, 5.0),
 )
@@ -206,7 +210,6 @@ _NODES: dict[str, dict[str, Any]] = {
         "weight_same": 12 / 15,
         "weight_sparse": 0.09 / 15,
         "weight_discrete": 10 / 15,
-        "pairs": "square",
         "temperature": (0.5, 4.99),
     },
 }
@@ -222,7 +225,8 @@ _GONE = {
     "decay": "patience=None has a constant learning rate",
     "temperature_end": "temperature is a pair (at the start, at the end)",
     "score": 'gate="budget" learns a ranking, the other gates masks',
-    "standardised": 'all networks but "concat" read standardised inputs',
+    "standardised": 'all networks but "concat" and "directed" read standardised inputs',
+    "sampler": 'network="directed", as in the authors\' code, takes boundaries on segments, all others at samples',
     **dict.fromkeys(
         (
             "hidden", "coverage", "warmup", "teacher_depth", "teacher_steps", "teacher_candidates",

@@ -162,8 +162,10 @@ class RCExplainer(Method):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Everything that tells one explainer from another before it is fitted."""
-        return {**asdict(self.config), "target_class": self.target_class}
+        """Everything that tells one explainer from another before it is fitted; what follows from others included."""
+        matrix = "padded" if self.task == "graph" else "square"
+        implied = {"sampler": self.config.sampler, "pairs": matrix if self.config.network == "directed" else "edges"}
+        return {**asdict(self.config), **implied, "target_class": self.target_class}
 
     def objective(self, config: RCConfig, restarts: Restarts) -> Objective:
         """What mask networks minimise that are trained side by side."""

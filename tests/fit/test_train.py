@@ -57,7 +57,7 @@ def test_the_paper_preset_is_the_text() -> None:
     assert paper.weight_sparse == pytest.approx(2 * 6e-5)  # an undirected edge is counted once here
     assert (paper.epochs, paper.lr, HIDDEN, paper.candidates_per_class) == (600, 0.001, 64, 50)
     assert (paper.inputs, paper.network, paper.scaled, paper.gate) == ("last", "concat", False, "sigmoid")
-    assert paper.pairs == "edges"
+    assert RCExplainer(preset="paper").settings["pairs"] == "edges"
     assert (paper.weight_order, paper.weight_effect, paper.weight_outcome, paper.noise) == (0.0, 0.0, 0.0, 0.0)
 
 
@@ -68,20 +68,22 @@ def test_the_released_preset_is_the_authors_code() -> None:
     assert factor * (1 - released.weight_same) == pytest.approx(12)
     assert factor * released.weight_discrete == pytest.approx(8)
     assert factor * released.weight_sparse == pytest.approx(0.001)  # for each entry of the padded matrix
-    assert (released.gate, released.temperature, released.pairs) == ("concrete", (5.0, 5.0), "padded")
+    assert (released.gate, released.temperature) == ("concrete", (5.0, 5.0))
+    assert RCExplainer(preset="released").settings["pairs"] == "padded"
+    assert RCExplainer(task="node", preset="released").settings["pairs"] == "square"
     assert (released.network, released.inputs, released.sampler) == ("directed", "unit", "segment")
     assert (released.epochs, released.lr, released.batch_size, released.patience) == (600, 0.001, 200, None)
     nodes = make_config("released", {}, "node")
     assert factor * nodes.weight_same == pytest.approx(12)
     assert factor * nodes.weight_discrete == pytest.approx(10)
     assert factor * nodes.weight_sparse == pytest.approx(0.09)
-    assert (nodes.temperature, nodes.pairs) == ((0.5, 4.99), "square")
+    assert nodes.temperature == (0.5, 4.99)
 
 
-def test_a_matrix_of_pairs_needs_a_network_and_gates_for_single_directions() -> None:
-    with pytest.raises(RCExplainerError, match=r'pairs="padded" .* needs network="directed" .* got network="concat"'):
-        RCExplainer(preset="released", network="concat")
-    with pytest.raises(RCExplainerError, match='got network="directed", gate="budget"'):
+def test_masks_of_single_directions_cannot_rank_edges() -> None:
+    with pytest.raises(
+        RCExplainerError, match=r'network="directed" .* gate="budget" ranks edges: choose gate "sigmoid"'
+    ):
         RCExplainer(preset="released", gate="budget")
 
 

@@ -53,7 +53,7 @@ def make_masks(config: RCConfig, restarts: Restarts) -> Masks:
     """How logits become masks, and the penalties on them."""
     return Masks(
         GATES[config.gate],
-        draw=over_edges if config.pairs == "edges" else over_matrix,
+        draw=over_matrix if config.network == "directed" else over_edges,
         weight=config.weight_regions,
         sparse=config.weight_sparse,
         discrete=config.weight_discrete,

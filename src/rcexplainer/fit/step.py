@@ -163,10 +163,10 @@ class TrainingSet:
 
     @cached_property
     def padding(self) -> tuple[Tensor, int] | None:
-        """What the network reads of a padded node, and N; None where size and entropy are not over padded matrices."""
-        if self.config.pairs != "padded":
-            return None
+        """What the network reads of a padded node, and N; for nodes and links None: their matrices are not padded."""
         instances = self.data.instances
+        if instances.split.task != "graph":
+            return None
         batch, _ = instances[instances.everything]
         return padded_node(instances, self.config.inputs), int(batch.ptr.diff().max())
 
@@ -231,7 +231,7 @@ class TrainingSet:
         self, net: EdgeMaskNet, some: MiniBatch, reading: Reading, row: Tensor, generator: torch.Generator
     ) -> PairLogits | None:
         """f_θ of ordered pairs of nodes, where size and entropy are taken over matrices; else None."""
-        if self.config.pairs == "edges":
+        if self.config.network != "directed":
             return None
 
         def ordered(nodes: Tensor, pair: Tensor, owner: Tensor) -> Tensor:

@@ -122,6 +122,7 @@ def config_of(saved: dict[str, Any]) -> RCConfig:
         CheckpointError: The file has settings that today's version does not have.
     """
     known = {field.name for field in fields(RCConfig)}
+    saved = {name: value for name, value in saved.items() if name != "sampler"}  # of the training alone
     settings = translated(saved) if saved.keys() - known else dict(saved)
     settings["temperature"] = tuple(settings["temperature"])
     if unknown := sorted(settings.keys() - known):
