@@ -28,8 +28,6 @@ class RCConfig:
 
     # Network
     network: NetworkName = "neighbours"  # how edges are scored; the paper: concat, its code: directed
-        "neighbours"  # scores edges; the paper: concat, its code: directed
-    )
     inputs: Literal["all", "layers", "unit", "last"] = "all"  # embeddings it reads; the paper: the last layer's
     connected: bool = False  # nodes, links: edges not connected to the explained node rank last; the paper: no
 
