@@ -438,7 +438,7 @@ def test_settings_are_checked_at_once() -> None:
         {"temperature": 0.5},
         {"temperature": (0.0, 1.0)},
         {"patience": 0},
-        {"sampler": "everywhere"},
+        {"leave": "everything"},
         {"inputs": "first"},
     ],
 )
@@ -456,7 +456,7 @@ def test_values_of_the_wrong_kind(settings) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [{"inputs": "last"}, {"sampler": "segment"}, {"teacher": "margin"}, {"patience": None}]
+    "settings", [{"inputs": "last"}, {"leave": "nearest"}, {"teacher": "margin"}, {"patience": None}]
 )
 def test_other_settings_work(case, settings) -> None:
     fitted = RCExplainer(epochs=1, **settings).fit(case.model, case.data.subset("train")[:30], progress=False)
@@ -493,20 +493,20 @@ def constant(model: nn.Module, winner: int = 1) -> nn.Module:
 
 
 @pytest.mark.parametrize(
-    ("model_class", "sampler"),
+    ("model_class", "preset"),
     [
-        (zoo.GCNLinear, "sample"),
-        (zoo.GCNLinear, "segment"),
-        (zoo.GINDeepHead, "sample"),
-        (zoo.GINDeepHead, "segment"),
+        (zoo.GCNLinear, "default"),
+        (zoo.GCNLinear, "released"),
+        (zoo.GINDeepHead, "default"),
+        (zoo.GINDeepHead, "released"),
     ],
 )
-def test_a_model_that_predicts_one_class_only_is_a_clear_error(model_class, sampler) -> None:
+def test_a_model_that_predicts_one_class_only_is_a_clear_error(model_class, preset) -> None:
     model = constant(centred_model(model_class))
     graphs = make_graphs(20, num_classes=2)
     assert set(predictions(model, graphs)) == {1}
     with pytest.raises(RCExplainerError, match=r"predicts class 1 for all \d+ graphs"):
-        RCExplainer(epochs=1, sampler=sampler).fit(model, graphs, progress=False)
+        RCExplainer(preset=preset, epochs=1).fit(model, graphs, progress=False)
 
 
 def test_a_class_with_one_training_graph(case) -> None:

@@ -12,7 +12,7 @@ from rcexplainer.errors import RCExplainerError
 log = logging.getLogger(__name__)
 
 Span = tuple[float, float]
-NetworkName = Literal["neighbours", "factorised", "concat", "directed"]
+NetworkName = Literal["directed", "concat", "factorised", "neighbours"]
 
 
 @dataclass(frozen=True)

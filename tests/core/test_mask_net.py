@@ -96,7 +96,7 @@ def test_the_concatenating_gate_is_its_formula() -> None:
         ]
     both = torch.cat(ways).view(-1, 2)
     torch.testing.assert_close(gate(z, z_g, label, pair, owner), both.mean(1))
-    ordered = gate.ordered(own_weights(gate), z, label, *doubled(pair, owner))
+    ordered = gate.ordered(z, label, *doubled(pair, owner))
     torch.testing.assert_close(both_ways(ordered)[0], both.T)
     directed = build(DirectedGate, hidden=7)
     directed.load_state_dict(gate.state_dict())

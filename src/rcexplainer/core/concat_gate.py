@@ -56,10 +56,14 @@ class ConcatGate(nn.Module):
         cls, weights: Weights, z: Tensor, z_g: Tensor, label: Tensor, pair: Tensor, owner: Tensor
     ) -> Tensor:
         """Compute the logits of R gates; see `FactorisedGate.side_by_side`."""
-        return both_ways(cls.ordered(weights, z, label, *doubled(pair, owner))).mean(1)
+        return both_ways(cls.ordered_logits(weights, z, label, *doubled(pair, owner))).mean(1)
+
+    def ordered(self, z: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
+        """Compute f_ij for ordered pairs (i, j), [1, p]; see `ordered_logits`."""
+        return self.ordered_logits(own_weights(self), z, label, pair, owner)
 
     @staticmethod
-    def ordered(weights: Weights, z: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
+    def ordered_logits(weights: Weights, z: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
         """Compute f_ij of R gates for ordered pairs (i, j).
 
         Args:
@@ -91,7 +95,7 @@ class DirectedGate(ConcatGate):
         cls, weights: Weights, z: Tensor, z_g: Tensor, label: Tensor, pair: Tensor, owner: Tensor
     ) -> Tensor:
         """Compute the logits of R gates; see `FactorisedGate.side_by_side`."""
-        return mean_direction(both_ways(cls.ordered(weights, z, label, *doubled(pair, owner))))
+        return mean_direction(both_ways(cls.ordered_logits(weights, z, label, *doubled(pair, owner))))
 
 
 def doubled(pair: Tensor, owner: Tensor) -> tuple[Tensor, Tensor]:

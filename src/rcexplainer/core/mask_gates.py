@@ -187,9 +187,9 @@ class GateStack(nn.Module):
         return cast(Tensor, self._one[0].side_by_side(weights, z, z_g, label, pair, owner))  # type: ignore[operator]
 
     def ordered(self, z: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
-        """Compute the logits of ordered pairs for every member, [R, p]; see `ConcatGate.ordered`."""
+        """Compute the logits of ordered pairs for every member, [R, p]; see `ConcatGate.ordered_logits`."""
         weights = dict(zip(self.names, self.weights, strict=True))
-        return cast(Tensor, self._one[0].ordered(weights, z, label, pair, owner))  # type: ignore[operator]
+        return cast(Tensor, self._one[0].ordered_logits(weights, z, label, pair, owner))  # type: ignore[operator]
 
     def member(self, number: int) -> nn.Module:
         """A copy of one gate."""

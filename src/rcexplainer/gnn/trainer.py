@@ -79,7 +79,7 @@ class TrainConfig:
         sane = 0 < self.lr < math.inf and 0 <= self.weight_decay < math.inf and (self.clip is None or self.clip > 0)
         if min(self.epochs, self.batch_size, self.patience or 1) < 1 or not sane:
             raise RCExplainerError(
-                f"epochs, batch_size, patience ≥ 1, lr, clip > 0, weight_decay ≥ 0 are needed, got {self}"
+                f"epochs, batch_size, patience ≥ 1, lr > 0, weight_decay ≥ 0, clip > 0 are needed, got {self}"
             )
         if self.decay not in ("cosine", "constant"):
             raise RCExplainerError(f"decay must be cosine or constant, got {self.decay!r}")

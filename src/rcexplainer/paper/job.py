@@ -30,6 +30,7 @@ class Job:
         inputs: What the result depends on; JSON values.
         label: For people; part of the name of the job's file.
         stored: The settings that version 0.1 had for the same request, where they were written otherwise.
+        earlier: Other inputs as version 0.1 had them for what is asked now, such as fewer levels of noise.
         retired: This version cannot run it: only an earlier result is shown.
     """
 
@@ -38,6 +39,7 @@ class Job:
     label: str
     stored: dict[str, Any] | None = field(default=None, compare=False)
     retired: bool = field(default=False, compare=False)
+    earlier: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @cached_property
     def digest(self) -> str:
@@ -50,9 +52,10 @@ class Job:
 
     @cached_property
     def requests(self) -> tuple[str, ...]:
-        """The request, as a hash: with its own settings, and with those it had in version 0.1."""
+        """The request, as a hash: with its own inputs, and with those it had in version 0.1."""
+        then = self.earlier | ({} if self.stored is None else {"settings": self.stored})
         own = request(self.kind, self.inputs)
-        return (own,) if self.stored is None else (own, request(self.kind, self.inputs | {"settings": self.stored}))
+        return (own, request(self.kind, self.inputs | then)) if then else (own,)
 
     def __hash__(self) -> int:
         return hash(self.digest)

@@ -12,7 +12,7 @@ tradeoff  fit RCExplainer with some settings, or greedy deletion; fidelity and r
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from rcexplainer.benchmark.methods import METHODS, USUAL, Caps, MethodInputs
@@ -76,6 +76,7 @@ def measure_job(
     caps: Caps = USUAL,
     noise: Sequence[float] = (),
     k: Sequence[int] = (8,),
+    earlier: Mapping[str, Any] | None = None,
 ) -> Job:
     """A method to be measured on the held-out instances of a network.
 
@@ -92,13 +93,15 @@ def measure_job(
         caps: On how many instances it is measured.
         noise: Levels of noise for robustness.
         k: Top edges that must survive noise.
+        earlier: Other inputs as version 0.1 had them, by which its results are found.
 
     Returns:
         The job.
     """
     inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, preset, settings, own, retired)
     inputs |= {"caps": asdict(caps.within(None)), "noise": list(noise), "k": list(k)}
-    return _job("measure", f"{dataset}-{model}-{seed}-{method}", inputs, stored, retired)
+    made = _job("measure", f"{dataset}-{model}-{seed}-{method}", inputs, stored, retired)
+    return replace(made, earlier=dict(earlier or {}))
 
 
 def time_job(

@@ -3,12 +3,13 @@
 `settings` are RCExplainer's: those of the profile, then those of the variant that one is `like`, then its own. Beside
 any of them may stand `stored`, the same as version 0.1 wrote it, by which its results are found. `own` are the settings
 of a variant that is a baseline, on top of its tuned ones. What a variant sets `on` a dataset comes last; with
-`datasets` it is there for those alone. A variant with `retired = true` has settings that this
-version does not know: its earlier results are shown, and nothing is run.
+`datasets` it is there for those alone. A variant with `retired = true` has settings that this version does not know:
+its earlier results are shown, and nothing is run. `earlier` has the levels of noise, the caps and the preset that a
+profile had in version 0.1, where they were others.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
@@ -67,7 +68,14 @@ def networks(settings: EntrySettings) -> JobList:
 
 def measurements(settings: EntrySettings) -> JobList:
     """Everything that is measured, for every dataset, network, seed and variant."""
-    make = partial(measure_job, noise=settings.get("noise", ()), k=settings.get("k", (8,)))
+    shared = {"noise": settings.get("noise", ()), "k": settings.get("k", (8,))}
+    before = settings.get("earlier", {})
+
+    def make(dataset: str, model: str, seed: int, method: str, **how: Any) -> Job:
+        caps = {"caps": asdict(_caps(before, method).within(None))} if "caps" in before else {}
+        earlier = {name: before[name] for name in ("noise", "preset") if name in before} | caps
+        return measure_job(dataset, model, seed, method, **shared, **how, earlier=earlier)
+
     return _compared(settings, make)
 
 
