@@ -23,7 +23,7 @@ from rcexplainer.core.sampling import warn_if_smooth
 from rcexplainer.core.training import Epoch
 from rcexplainer.errors import CheckpointError
 from rcexplainer.fit.curriculum import with_lessons
-from rcexplainer.fit.edgeless import EdgelessShares, edgeless_shares, say_what_follows
+from rcexplainer.fit.edgeless import EdgelessShares, logged_shares
 from rcexplainer.fit.network import MaskScores, num_class_pairs, restored_net
 from rcexplainer.fit.objective import Restarts, make_objective
 from rcexplainer.fit.partition import class_margins, find_boundaries, find_regions
@@ -127,8 +127,7 @@ class RCExplainer(Method):
         with split.scope:
             seen, training, validation = given.observed(limit, generator)
             warn_if_smooth(class_margins(split), seen.embedding)
-            edgeless = edgeless_shares(training)
-            say_what_follows(edgeless, self.config, class_names or ())
+            edgeless = logged_shares(training, self.config, class_names or ())
             attempts = safer(self.config)
             for number, config in enumerate(attempts):
                 boundaries = {target: find_boundaries(split, seen, config, seed, target) for target in targets}
@@ -191,7 +190,7 @@ class FittedRCExplainer(FittedExplainer):
     regions: Regions
     probes: tuple[Data, ...]  # a few small training graphs: on these the model is split again after loading
     history: tuple[Epoch, ...] = ()
-    edgeless: EdgelessShares | None = None  # of the training instances; not saved
+    edgeless: EdgelessShares | None = None  # of the training instances, if the model can run them; not saved
     collapse: str | None = None  # how the masks have collapsed, if they have; not saved
 
     @property

@@ -5,9 +5,11 @@ import torch
 from torch import Tensor, nn, tensor
 from torch_geometric.data import Data
 
+from rcexplainer import RCExplainer
+from rcexplainer.datasets import load
 from rcexplainer.fit.data import InstanceSet
 from rcexplainer.fit.edgeless import ClassShare, EdgelessShares, edgeless_shares, stays
-from rcexplainer.gnn import split_model
+from rcexplainer.gnn import TrainConfig, gnn_config, split_model, train_gnn
 
 
 class EdgeCount(nn.Module):
@@ -89,3 +91,25 @@ def test_what_follows() -> None:
     assert "returns when more edges are deleted" in kept
     assert shares.left == (0,)
     assert shares.warnings()[0].startswith("class 0: 0% of 9")
+
+
+def test_a_model_that_cannot_run_a_graph_without_edges_is_fitted_all_the_same(caplog) -> None:
+    data = load("ba-2motifs", num_graphs=40)
+    model = train_gnn(
+        gnn_config("paper", data.num_features, data.num_classes),
+        data.graphs,
+        data.split,
+        settings=TrainConfig(epochs=30, lr=0.02),
+        progress=False,
+    ).model
+    first = model.convs[0]
+
+    def picky(module, inputs):
+        if inputs[1].numel() == 0:
+            raise ValueError("no edges")
+
+    first.register_forward_pre_hook(picky)
+    with caplog.at_level("INFO", logger="rcexplainer"):
+        fitted = RCExplainer(epochs=1).fit(model, data.graphs, progress=False)
+    assert fitted.edgeless is None
+    assert "cannot run a graph without edges (ValueError: no edges)" in caplog.text

@@ -94,18 +94,27 @@ def edgeless_shares(data: InstanceSet, *, most: int = MOST_INSTANCES, seed: int 
     return EdgelessShares(tuple(found))
 
 
-def say_what_follows(shares: EdgelessShares, config: RCConfig, class_names: Sequence[str] = ()) -> None:
-    """Log the shares; what follows is a warning where masks are trained towards no size, which can end as all ones.
+def logged_shares(data: InstanceSet, config: RCConfig, class_names: Sequence[str] = ()) -> EdgelessShares | None:
+    """Measure and log the shares; what follows is a warning where masks are trained towards no size.
 
     Args:
-        shares: The measurement.
+        data: The training instances.
         config: The settings of the training.
         class_names: Names of the classes.
+
+    Returns:
+        The shares; None for a model that cannot run a graph without edges, which need not stop a fit.
     """
+    try:
+        shares = edgeless_shares(data)
+    except Exception as error:  # noqa: BLE001  it is the user's model, and anything may be raised there
+        log.info("the model cannot run a graph without edges (%s: %s)", type(error).__name__, error)
+        return None
     log.info("%s", shares)
     masks = bool(config.weight_regions) and config.gate != "budget" and not config.target_size
     for line in shares.warnings(class_names):
         log.log(logging.WARNING if masks else logging.INFO, "%s", line)
+    return shares
 
 
 def stays(instances: Instances, label: Tensor, ids: Tensor) -> Tensor:
