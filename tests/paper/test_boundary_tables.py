@@ -49,6 +49,7 @@ def test_the_headline_has_the_first_rows_and_the_differences_of_the_others() -> 
 def test_a_difference_within_its_interval_has_no_star() -> None:
     assert paired([0.1, -0.1, 0.05]).text == "+0.02 ± 0.26"
     assert paired([0.1]).text == "+0.10"
+    assert paired([0.001, 0.001, 0.0011]).text == "0.00 ± 0.00"
     assert paired([]).text == "–"
 
 

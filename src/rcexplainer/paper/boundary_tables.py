@@ -147,7 +147,8 @@ def paired(differences: Sequence[float]) -> TableCell:
     text = signed(centre, lambda size: f"{size:.2f}")
     if half != half:
         return TableCell(text, centre)
-    return TableCell(f"{text} ± {half:.2f}{'*' if abs(centre) > half else ''}", centre)
+    clear = abs(centre) > half and text.strip("+−0.")  # what is printed as 0 is none worth a star
+    return TableCell(f"{text} ± {half:.2f}{'*' if clear else ''}", centre)
 
 
 def _dead(results: SeedResults) -> TableCell:
