@@ -87,8 +87,15 @@ class RCConfig:
         if not self.weight_regions:
             reasons |= dict.fromkeys(masks, "weight_regions is 0")
             del reasons["gate"]  # it still decides whether scores are shares or masks
+            if self.leave != "nearest":  # the teacher leaves the nearest boundary too
+                reasons["leave"] = "weight_regions is 0"
         elif not self.weight_sparse:
             reasons["target_size"] = "weight_sparse is 0"
+        if self.weight_regions and self.leave in ("probability", "confidence"):
+            unused = ("sides",) if self.leave == "probability" else ("sides", "weight_same")
+            reasons |= dict.fromkeys(unused, f"leave is {self.leave}")
+        if self.leave == "nearest":
+            reasons |= dict.fromkeys(("tight", "epsilon"), "leave is nearest")
         if not (self.weight_order or self.weight_effect):
             reasons["teacher"] = "weight_order and weight_effect are 0"
         if not self.weight_effect:

@@ -29,6 +29,7 @@ from rcexplainer.fit.objective import Restarts, make_objective
 from rcexplainer.fit.partition import class_margins, find_boundaries, find_regions
 from rcexplainer.fit.preparation import prepare
 from rcexplainer.fit.region_report import GivenInstances, explained, region_report
+from rcexplainer.fit.surface import Assign, assign_of
 from rcexplainer.fit.train import safer, train_ensemble
 from rcexplainer.gnn.forward import Forward, TaskName
 from rcexplainer.gnn.graph_checks import GraphKind, Graphs
@@ -213,7 +214,12 @@ class FittedRCExplainer(FittedExplainer):
             of its regions.
         """
         shown = explained(instances, lambda graphs: self.explain_iter(graphs, search="none"))
-        return region_report(self.split, self.regions, shown, self.class_names, node_names)
+        return region_report(self.split, self.regions, shown, self.class_names, node_names, self.assign)
+
+    @property
+    def assign(self) -> Assign:
+        """How instances find their region: from regions, embeddings [n, d] and predictions [n] to regions [n]."""
+        return assign_of(self.config)
 
     def save(self, path: str | Path) -> Path:
         """Write the explainer to one file, without its GNN; `rcexplainer.load(path, model)` reads it.

@@ -65,7 +65,7 @@ def test_their_weights_and_the_edges_are_all_entries() -> None:
     sums = torch.stack(
         [
             torch.zeros(2).index_add(0, found.owner, found.weight) + edges
-            for found in (other_pairs(batch, SIZE, generator) for _ in range(2000))
+            for found in (other_pairs(batch, mini_batch(batch).units, SIZE, generator) for _ in range(2000))
         ]
     )
     torch.testing.assert_close(sums.mean(0), torch.full((2,), float(SIZE**2)), rtol=0.02, atol=0.0)
@@ -75,12 +75,22 @@ def test_no_edge_is_among_them_and_no_pair_leaves_its_graph() -> None:
     batch, generator = two_graphs(), torch.Generator().manual_seed(2)
     edges = set(map(tuple, batch.edge_index.T.tolist()))
     for _ in range(50):
-        found = other_pairs(batch, SIZE, generator)
+        found = other_pairs(batch, mini_batch(batch).units, SIZE, generator)
         for (i, j), owner, weight in zip(
             found.pair.T.tolist(), found.owner.tolist(), found.weight.tolist(), strict=True
         ):
             assert all(end == batch.num_nodes or int(batch.batch[end]) == owner for end in (i, j))
             assert weight == 0 or (i, j) not in edges
+
+
+def test_an_edge_stored_one_way_counts_in_both_directions_and_a_self_loop_as_any_other_pair() -> None:
+    one_way = Batch.from_data_list([Data(x=torch.ones(3, 2), edge_index=torch.tensor([[0, 1, 2], [1, 2, 2]]))])
+    units = mini_batch(one_way).units
+    assert len(units) == 2
+    generator, total = torch.Generator().manual_seed(0), 0.0
+    for _ in range(4000):
+        total += float(other_pairs(one_way, units, SIZE, generator).weight.sum()) + 2 * len(units)
+    assert total / 4000 == pytest.approx(SIZE**2, rel=0.02)
 
 
 def test_without_padding_only_the_edges_of_the_square_count() -> None:

@@ -20,7 +20,7 @@ from rcexplainer.fit.network import HIDDEN, mean_mask, mean_share
 from rcexplainer.fit.objective import Restarts, make_objective
 from rcexplainer.fit.schedule import AVERAGING, make_schedule, stack_size
 from rcexplainer.fit.step import TrainingSet
-from rcexplainer.fit.teacher import searched_instances
+from rcexplainer.fit.teacher import Lessons, searched_instances
 from rcexplainer.fit.train import safer, standardised_on
 from rcexplainer.gnn import TrainConfig, gnn_config, train_gnn
 
@@ -194,6 +194,22 @@ def test_the_paper_preset_reports_a_collapse_and_stops(case, caplog) -> None:
     assert "the mask network has collapsed: all masks are 0: no edge is ever kept\n" in caplog.text
     assert fitted.config.gate == "sigmoid"
     assert not any(one.edges.any() for one in fitted.explain(case.test, search="none"))
+
+
+def test_a_rescue_of_masks_of_single_directions_ranks_edges() -> None:
+    first, *others = safer(make_config("released", {"on_collapse": "rescue"}))
+    assert first.network == "directed"
+    assert {(one.network, one.gate) for one in others} == {("concat", "budget")}
+
+
+def test_one_class_alone_can_collapse_where_each_has_a_network(case) -> None:
+    fitted = RCExplainer(preset="paper", epochs=1).fit(case.model, case.train, progress=False)
+    with fitted.split.scope, torch.no_grad():
+        data = InstanceSet.of(fitted.split, case.train)
+        region = fitted.regions.assign(data.embedding, data.label)
+        held = TrainingSet(data, Lessons.none(data), fitted.regions, region, fitted.config)
+        fitted.scores.net.gate.last.bias[1] += 100.0
+        assert held.collapse(fitted.scores.net) == "all masks are 1: every edge is kept (class 1)"
 
 
 @pytest.mark.parametrize("lr", [1e3, 1e30])

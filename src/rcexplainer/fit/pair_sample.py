@@ -3,7 +3,7 @@
 Of a graph with n nodes and e directed edges, padded to N nodes without features and edges:
 
     n² − e        pairs of its nodes that are no edges: a sample, drawn anew in every step, each with weight n² / drawn
-    2 n (N − n)   pairs with one padded node, which are all alike: pairs of some of the n nodes, weighted up
+    2 n (N − n)   pairs of a node and a padded one, alike for each node: those of a random quarter of the n, weighted up
     (N − n)²      pairs of two padded nodes: one, with that weight
 """
 
@@ -17,6 +17,7 @@ from torch_geometric.data import Data
 from rcexplainer.core.concat_gate import both_ways, doubled
 from rcexplainer.core.drawn_masks import PairLogits
 from rcexplainer.core.gates import uniform
+from rcexplainer.core.units import Units
 from rcexplainer.fit.masked_runs import MiniBatch
 from rcexplainer.fit.network import repeated_owner
 from rcexplainer.gnn.graph_store import delete_edges
@@ -57,11 +58,12 @@ def padded_node(instances: Instances, inputs: str) -> Tensor:
     return node_inputs(instances.split.run(bare), bare, inputs)[:1]
 
 
-def other_pairs(batch: Data, size: int, generator: torch.Generator) -> OtherPairs:
+def other_pairs(batch: Data, units: Units, size: int, generator: torch.Generator) -> OtherPairs:
     """Pairs that stand for all entries of the padded matrices that are no edges.
 
     Args:
         batch: The graphs.
+        units: Their units, whose two directions are scored apart from these pairs.
         size: N, the nodes that every graph is padded to.
         generator: Draws the sample.
     """
@@ -73,7 +75,8 @@ def other_pairs(batch: Data, size: int, generator: torch.Generator) -> OtherPair
     like = torch.zeros((), dtype=torch.float64, device=device)
     first, second = ((uniform(len(owner), generator, like) * counts[owner]).long() + ptr[owner] for _ in range(2))
     total = int(batch.num_nodes or 0)
-    edge = torch.isin(first * total + second, index[0] * total + index[1])
+    i, j = doubled(units.pair, units.owner)[0]
+    edge = torch.isin(first * total + second, i * total + j)
     sampled = (counts.double() ** 2 / drawn)[owner].masked_fill(edge, 0.0)
     missing = (size - counts).clamp_min(0).double()
     numbers = torch.arange(len(counts), device=device)
@@ -107,7 +110,7 @@ def pair_logits(
     if padding is None:
         others, entries, read = OtherPairs.none(units.owner), counts.square(), nodes
     else:
-        others = other_pairs(some.batch, padding[1], generator)
+        others = other_pairs(some.batch, units, padding[1], generator)
         entries = torch.maximum(counts, torch.full_like(counts, padding[1])).square()
         read = torch.cat([nodes, padding[0]])
     pair, owner = doubled(units.pair, units.owner)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from rcexplainer.core.region_summary import RegionSummaries, summarise, with_members
 from rcexplainer.core.regions import Regions
 from rcexplainer.explanation import Explanation, Failure
+from rcexplainer.fit.surface import Assign
 from rcexplainer.gnn.graph_checks import Graphs
 from rcexplainer.gnn.split import SplitModel
 from rcexplainer.method.edge_kinds import EdgeKinds
@@ -42,6 +43,7 @@ def region_report(
     explanations: Iterable[Explanation | Failure],
     class_names: Sequence[str] = (),
     node_names: Sequence[str] = (),
+    assign: Assign = Regions.assign,
 ) -> RegionSummaries:
     """Summarise regions together with some explained instances.
 
@@ -51,6 +53,7 @@ def region_report(
         explanations: Explained instances; failures are left out. With counterfactuals, deleted edges are counted.
         class_names: Names of the classes.
         node_names: What each one-hot node feature means, such as an element.
+        assign: How instances find their region.
 
     Returns:
         A summary of each region.
@@ -59,7 +62,7 @@ def region_report(
     shown = [one for one in explanations if isinstance(one, Explanation)]
     if not shown:
         return summaries
-    members = RegionMembers.of(split, regions, shown)
+    members = RegionMembers.of(split, regions, shown, assign)
     summaries = with_members(summaries, regions, members.embedding, members.region)
     kinds = EdgeKinds.of(shown, node_names)
     deleted = [Counter[str]() for _ in regions.regions]

@@ -20,6 +20,7 @@ from rcexplainer.core.stability import NoisyCopy
 from rcexplainer.fit.data import InstanceSet
 from rcexplainer.fit.masked_runs import MaskedRuns, MiniBatch
 from rcexplainer.fit.network import (
+    AS_THEY_ARE,
     class_pair,
     connected_units,
     learns_ranking,
@@ -198,7 +199,7 @@ class TrainingSet:
         reading = read(some, generator)
         pairs = self._pairs(net, some, reading, row, generator)
         logits = heard(reading, units.pair, units.owner) if pairs is None else mean_direction(pairs.ways[None])[0]
-        members = len(logits) // len(units) if len(units) else 1
+        members = len(logits) // len(units) if len(units) else 1 if pairs is None else len(pairs.entries) // number
         numbers = torch.arange(members, device=ids.device)[:, None]
 
         def copied() -> NoisyCopy:
@@ -262,10 +263,21 @@ class TrainingSet:
 
     @torch.no_grad()
     def collapse(self, net: EdgeMaskNet) -> str | None:
-        """How the network's masks have collapsed, in words; None if they have not."""
+        """How the network's masks have collapsed, in words; None if they have not.
+
+        Where each class has a network of its own, a single one of them can collapse.
+        """
         logits, owner = self.logits(net)
         test = ranking_collapse if learns_ranking(self.config) else mask_collapse
-        return test(logits, owner, len(self.data))
+        everywhere = test(logits, owner, len(self.data))
+        if everywhere or self.config.network not in AS_THEY_ARE:
+            return everywhere
+        for label in torch.unique(self.data.label).tolist():
+            own = self.data.label == label
+            here, place = own[owner], own.long().cumsum(0) - 1
+            if found := test(logits[here], place[owner[here]], int(own.sum())):
+                return f"{found} (class {label})"
+        return None
 
     @torch.no_grad()
     def calibration(self, net: EdgeMaskNet) -> Calibration:

@@ -39,7 +39,8 @@ def safer(config: RCConfig) -> list[RCConfig]:
     """
     if config.on_collapse == "report":
         return [config]
-    gentle = replace(config, scaled=True, gate="budget", temperature=(1.0, 1.0))
+    network = "concat" if config.network == "directed" else config.network  # budgets are of edges, not of directions
+    gentle = replace(config, scaled=True, network=network, gate="budget", temperature=(1.0, 1.0))
     gentle = replace(gentle, weight_sparse=0.0, weight_discrete=0.0, lr=min(config.lr, 0.008), restarts=1)
     taught = replace(
         gentle,

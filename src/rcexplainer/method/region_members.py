@@ -1,6 +1,6 @@
 """Which decision region each explained instance lies in."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -27,13 +27,20 @@ class RegionMembers:
     region: Tensor
 
     @classmethod
-    def of(cls, split: SplitModel, regions: Regions, explanations: Sequence[Explanation]) -> "RegionMembers":
+    def of(
+        cls,
+        split: SplitModel,
+        regions: Regions,
+        explanations: Sequence[Explanation],
+        assign: Callable[[Regions, Tensor, Tensor], Tensor] = Regions.assign,
+    ) -> "RegionMembers":
         """Run the model on the explained instances and assign them to regions.
 
         Args:
             split: The model.
             regions: Its decision regions.
             explanations: At least one explanation of the model's predictions.
+            assign: How instances find their region, from regions, embeddings and predictions.
 
         Returns:
             The instances, in the order of the explanations.
@@ -42,4 +49,4 @@ class RegionMembers:
             found = Instances(split, [one.instance for one in explanations]).passes(lambda done: done.embedding)
         embedding = found.to(regions.scale)
         prediction = torch.tensor([one.prediction for one in explanations], device=embedding.device)
-        return cls(embedding, prediction, regions.assign(embedding, prediction))
+        return cls(embedding, prediction, assign(regions, embedding, prediction))

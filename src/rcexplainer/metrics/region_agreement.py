@@ -10,7 +10,7 @@ permutations of the regions within each class with a difference at least as larg
 themselves, whatever is explained: `chance` is the difference for random edges of the same graphs, as many as compared.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import nan
 from typing import NamedTuple, Protocol
@@ -29,6 +29,7 @@ from rcexplainer.method.region_members import RegionMembers
 PERMUTATIONS = 999
 MOST_COMPARED = 300  # instances of a class, drawn with the seed: pairs grow with their square
 ONE_REGION = "one region per class"
+NOTHING_COMPARED = "no explanation has an edge to compare"
 SHARED_REGION = "the instances of each class share a region, or have one each"
 
 
@@ -81,6 +82,10 @@ class WithRegions(Protocol):
     def regions(self) -> Regions:
         """The regions."""
 
+    @property
+    def assign(self) -> Callable[[Regions, Tensor, Tensor], Tensor]:
+        """How instances find their region, from regions, embeddings and predictions."""
+
 
 class ClassPairs(NamedTuple):
     """The instances of one class: similarities [n, n] and regions [n]."""
@@ -118,9 +123,9 @@ def region_agreement(
         return RegionAgreement(note=ONE_REGION)
     chosen = [(one, units) for one in explanations if len(units := _compared(one, k))]
     if not chosen:
-        return RegionAgreement(note=SHARED_REGION)
+        return RegionAgreement(note=NOTHING_COMPARED)
     shown = [one for one, _ in chosen]
-    members = RegionMembers.of(fitted.split, fitted.regions, shown)
+    members = RegionMembers.of(fitted.split, fitted.regions, shown, fitted.assign)
     generator = torch.Generator().manual_seed(seed)
     groups: list[Tensor] = []
     for label in sorted(set(members.prediction.tolist())):

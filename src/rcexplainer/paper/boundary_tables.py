@@ -29,9 +29,9 @@ PAIRED: dict[str, Score] = {
     "motif AUC": lambda one: number(one, "auc"),
 }
 CAPTION = (
-    "same network, optimiser, noisy copies and gates; Δ: less the first row of the same training, paired by seed, with "
-    "its 95 % interval; * where it does not contain 0; dead: seeds that collapsed, or are no better than random order; "
-    "robust: AUC at 10 % noise, the paper's and strict"
+    "same network, optimiser, noisy copies with the stability loss, gates and λ; Δ: less the first row of the same "
+    "training, paired by seed, with its 95 % interval; * where it does not contain 0; dead: seeds whose scores are "
+    "constant or no better than random order; robust: AUC at 10 % noise, the paper's and strict"
 )
 REFERENCE_ROWS = ("greedy", "random")
 
@@ -152,6 +152,6 @@ def paired(differences: Sequence[float]) -> TableCell:
 
 
 def _dead(results: SeedResults) -> TableCell:
-    """Seeds whose masks have collapsed or whose scores are no better than random order."""
+    """Seeds whose scores are constant or no better than random order."""
     gone = sum(bool(one.get("dead")) for one in results)
     return TableCell(f"{gone} of {len(results)}")
