@@ -23,6 +23,11 @@ from rcexplainer.metrics.region_agreement import (
 )
 
 
+def with_regions(fitted, regions: Regions) -> SimpleNamespace:
+    """The same explainer with other regions."""
+    return SimpleNamespace(split=fitted.split, regions=regions, assign=Regions.assign)
+
+
 def generator() -> torch.Generator:
     return torch.Generator().manual_seed(0)
 
@@ -118,7 +123,7 @@ def test_top_edges_are_compared_by_kind(explained) -> None:
     label = shown[0].prediction
     own = [one for one in shown if one.prediction == label]
     regions = halves(fitted, own, label)
-    found = region_agreement(SimpleNamespace(split=fitted.split, regions=regions), own, k=4, permutations=19)
+    found = region_agreement(with_regions(fitted, regions), own, k=4, permutations=19)
     side = fitted.split.embed([one.graph for one in own])[:, 0] + regions.boundaries.bias > 0
     sums: dict[bool, list[float]] = {True: [], False: []}
     for (i, one), (j, other) in combinations(list(enumerate(own)), 2):
@@ -128,7 +133,7 @@ def test_top_edges_are_compared_by_kind(explained) -> None:
     assert (found.within_pairs, found.across_pairs) == (len(sums[True]), len(sums[False]))
     assert found.within == pytest.approx(sum(sums[True]) / len(sums[True]))
     assert found.across == pytest.approx(sum(sums[False]) / len(sums[False]))
-    everything = region_agreement(SimpleNamespace(split=fitted.split, regions=regions), own, k=99, permutations=1)
+    everything = region_agreement(with_regions(fitted, regions), own, k=99, permutations=1)
     assert everything.chance == pytest.approx(everything.difference)  # all edges, drawn or not
 
 
@@ -143,7 +148,7 @@ def test_deleted_edges_are_compared_where_there_is_a_flip(explained) -> None:
     fitted, shown = explained
     label = shown[0].prediction
     regions = halves(fitted, [one for one in shown if one.prediction == label], label)
-    found = region_agreement(SimpleNamespace(split=fitted.split, regions=regions), shown, k=None, permutations=9)
+    found = region_agreement(with_regions(fitted, regions), shown, k=None, permutations=9)
     flipped = [one for one in shown if one.counterfactual.flipped and one.prediction == label]
     assert found.within_pairs + found.across_pairs in (0, len(flipped) * (len(flipped) - 1) // 2)
 
@@ -152,10 +157,10 @@ def test_one_region_per_class_says_so(explained) -> None:
     fitted, shown = explained
     regions = halves(fitted, shown, 0)
     single = Regions(regions.boundaries, regions.regions[:1], torch.ones(1, 1))
-    found = region_agreement(SimpleNamespace(split=fitted.split, regions=single), shown)
+    found = region_agreement(with_regions(fitted, single), shown)
     assert found.note == str(found) == ONE_REGION
     with pytest.raises(RCExplainerError, match="must be at least 1, got k=0"):
-        region_agreement(SimpleNamespace(split=fitted.split, regions=single), shown, 0)
+        region_agreement(with_regions(fitted, single), shown, 0)
 
 
 def test_text() -> None:

@@ -2,11 +2,15 @@
 
 from torch import nn, tensor
 
-from rcexplainer.paper.authors_protocol import AUTHORS_SPARSITIES, collapsed, head_norm
+from rcexplainer.paper.authors_protocol import AUTHORS_SPARSITIES, head_norm, saturated
 from rcexplainer.paper.authors_tables import authors_headline, authors_tables
-from rcexplainer.paper.plan import profile_settings
+from rcexplainer.paper.plan import EntryPlan, profile_settings
+from rcexplainer.paper.verdicts import JUDGES
 
-SETTINGS = {"reference": {"mutagenicity": {"the authors": {".935": 0.553, ".777": 0.708}}}}
+SETTINGS = {
+    "variants": {"released": {"preset": "released"}},
+    "reference": {"mutagenicity": {"the authors": {".935": 0.553, ".777": 0.708}}},
+}
 
 
 def curve(fidelity: float, density: float = 0.3) -> dict:
@@ -40,7 +44,8 @@ def test_ours_stand_beside_the_authors_and_greedy() -> None:
     same, held_out, networks = authors_tables(SETTINGS, results)
     rows = {row["method"]: row for row in same.to_rows()}
     assert rows["released"][".935 ↑"] == "0.65 ± 0.07"
-    assert rows["released"]["collapsed"] == "1 of 2"
+    assert rows["released"]["saturated"] == "1 of 2"
+    assert rows["greedy"]["saturated"] == "–"
     assert rows["released"]["ratio to greedy"] == "0.81 ± 0.09"  # (.6 / .8 and .7 / .8)
     assert rows["the authors"][".935 ↑"] == "0.553"
     assert rows["the authors"][".837 ↑"] == ""
@@ -73,8 +78,19 @@ def test_a_ratio_to_little_is_not_printed() -> None:
     assert same.to_rows()[0]["ratio to greedy"] == "–"
 
 
-def test_masks_that_are_all_alike_have_collapsed() -> None:
-    assert [collapsed({"density": value}) for value in (0.0, 0.02, 0.5, 0.98, 1.0)] == [True, False, False, False, True]
+def test_masks_near_0_or_1_are_saturated() -> None:
+    """A mask of .98 has the logit 3.9, and so a score of ½ (1 + 3.9 / 4.9) = .90."""
+    assert [saturated({"density": value}) for value in (0.05, 0.1, 0.5, 0.9, 0.95)] == [True, False, False, False, True]
+
+
+def test_the_aims_are_judged_by_the_mean_over_the_seeds() -> None:
+    planned = EntryPlan("authors", profile_settings("authors", "standard") | {"seeds": 2}, {})
+    tagged = found(released=[result(0.6), result(0.7)], paper=[result(0.5)] * 2, greedy=[result(0.8)] * 2)
+    first, second = JUDGES["authors"](planned.settings, planned.settings["aims"], tagged)
+    assert (first.reached, first.found) == (False, ".650 at .777; .650 at .837")
+    assert (second.reached, second.found) == (True, ".625 of greedy deletion")
+    open_, _ = JUDGES["authors"](planned.settings, planned.settings["aims"], found(greedy=[result(0.8)]))
+    assert (open_.reached, open_.found) == (None, "released: not run")
 
 
 def test_the_norm_of_a_head_is_that_of_its_difference_vector() -> None:

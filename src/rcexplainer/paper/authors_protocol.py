@@ -27,7 +27,8 @@ from rcexplainer.metrics import fidelity
 from rcexplainer.paper.job import JobResult
 
 AUTHORS_SPARSITIES = (0.978, 0.935, 0.883, 0.837, 0.777, 0.524)
-EMPTY, FULL = 0.02, 0.98  # a mean mask beyond these has collapsed
+# Scores are ½ (1 + f / (1 + |f|)): a mask σ(f) of .02 has a score of .10, one of .98 a score of .90.
+EMPTY, FULL = 0.10, 0.90
 
 
 @dataclass(frozen=True)
@@ -94,8 +95,8 @@ def head_norm(head: nn.Module) -> float | None:
     return float((layers[0].weight[1] - layers[0].weight[0]).detach().norm())
 
 
-def collapsed(curve: dict[str, Any]) -> bool:
-    """Whether nearly all masks of some graphs are 0, or 1."""
+def saturated(curve: dict[str, Any]) -> bool:
+    """Whether the masks of some graphs are nearly 0, or nearly 1, on average; their order may still say something."""
     return not EMPTY <= curve["density"] <= FULL
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from rcexplainer.benchmark.results import column, mean
 from rcexplainer.metrics.direction import BETTER
-from rcexplainer.paper.authors_protocol import AUTHORS_SPARSITIES, collapsed
+from rcexplainer.paper.authors_protocol import AUTHORS_SPARSITIES, saturated
 from rcexplainer.paper.captions import class_text, panel_text
 from rcexplainer.paper.cells import over_seeds, plain
 from rcexplainer.paper.record import as_of
@@ -71,7 +71,7 @@ def _curves(settings: EntrySettings, panel: Panel, methods: MethodResults, kind:
             TableCell(f"{mean(numbers(results, kind, 'graphs')):.0f}"),
             *(over_seeds(numbers(results, kind, "fidelity", place)) for place in range(len(AUTHORS_SPARSITIES))),
             _ratio(results, methods, kind),
-            TableCell(f"{sum(collapsed(one[kind]) for one in results)} of {len(results)}"),
+            _saturated(settings, name, results, kind),
         )
         for name, results in methods.items()
     ]
@@ -81,19 +81,26 @@ def _curves(settings: EntrySettings, panel: Panel, methods: MethodResults, kind:
             rows.append((TableCell(source), TableCell(""), *_reported(values), TableCell(""), TableCell("")))
             versions.append("")
     heads = (Column(column(share), BETTER["fidelity"]) for share in AUTHORS_SPARSITIES)
-    columns = (Column("method"), Column("graphs"), *heads, Column("ratio to greedy"), Column("collapsed"))
+    columns = (Column("method"), Column("graphs"), *heads, Column("ratio to greedy"), Column("saturated"))
     first = next(iter(methods.values()))
     realised = ", ".join(
         f"{mean(numbers(first, kind, 'realised', place)):.3f}" for place in range(len(AUTHORS_SPARSITIES))
     )
     notes = (
         f"realised sparsities, as whole edges allow: {realised}",
-        "ratio to greedy: sum of the fidelities from .935 to .777 ÷ greedy deletion's; collapsed: seeds whose mean "
-        "mask is under .02 or over .98 (methods that rank have no masks)",
+        "ratio to greedy: sum of the fidelities from .935 to .777 ÷ greedy deletion's; saturated: seeds whose masks "
+        "are nearly all 0 or all 1 (below .02 or above .98); methods that rank have no masks",
     )
     graphs = f"{text} predicted as {class_text(panel[0])}"
     caption = panel_text(settings, panel, "fidelity at each sparsity, edges really deleted", methods, graphs)
     return marked(dated(Table(caption, columns, tuple(rows), notes), versions))
+
+
+def _saturated(settings: EntrySettings, name: str, results: SeedResults, kind: str) -> TableCell:
+    """Seeds with saturated masks; – for methods without masks."""
+    if settings.get("variants", {}).get(name, {}).get("preset") is None:
+        return TableCell("–")
+    return TableCell(f"{sum(saturated(one[kind]) for one in results)} of {len(results)}")
 
 
 def _ratio(results: SeedResults, methods: MethodResults, kind: str = "same") -> TableCell:

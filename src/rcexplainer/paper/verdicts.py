@@ -10,6 +10,7 @@ from typing import Any
 
 from rcexplainer.benchmark.results import OURS, column, mean
 from rcexplainer.metrics.fidelity import SPARSITIES
+from rcexplainer.paper.authors_protocol import AUTHORS_SPARSITIES
 from rcexplainer.paper.checks import (
     ClaimCheck,
     above,
@@ -24,7 +25,7 @@ from rcexplainer.paper.checks import (
 from rcexplainer.paper.motif_networks import using_motif
 from rcexplainer.paper.plan import EntryPlan, Results
 from rcexplainer.paper.record import as_of
-from rcexplainer.paper.result_groups import EntrySettings, SeedResults, TaggedResults, without_networks
+from rcexplainer.paper.result_groups import EntrySettings, SeedResults, TaggedResults, numbers, without_networks
 from rcexplainer.paper.robustness_tables import NOISES, NoiseFields
 from rcexplainer.paper.time_tables import duration
 
@@ -231,8 +232,42 @@ def _case_study(settings: EntrySettings, aims: Aims, found: TaggedResults) -> li
     ]
 
 
+def _authors(settings: EntrySettings, aims: Aims, found: TaggedResults) -> list[Verdict]:
+    methods = methods_on(found, aims["dataset"])
+    greedy = methods.get("greedy", [])
+
+    def total(results: SeedResults) -> float:
+        return sum(_at(results, float(share)) for share in aims["released"])
+
+    def _at(results: SeedResults, share: float) -> float:
+        return mean(numbers(results, "same", "fidelity", AUTHORS_SPARSITIES.index(share)))
+
+    released, paper = (methods.get(name, []) for name in ("released", "paper"))
+    values = [(share, _at(released, float(share)), least) for share, least in aims["released"].items()]
+    aim = ", ".join(f"≥ {column(least)} at {share}" for share, _, least in values)
+    ratio, least = total(paper) / total(greedy), aims["paper"]
+    return [
+        _verdict(
+            "authors",
+            f"{aims['dataset']}: fidelity of preset released by the authors' protocol",
+            aim,
+            undecided(settings, "released", released)
+            or [check(value, value >= low, f"{digits(value, low)} at {share}") for share, value, low in values],
+        ),
+        _verdict(
+            "authors",
+            f"{aims['dataset']}: preset paper by the authors' protocol",
+            f"≥ {column(least)} of greedy deletion",
+            undecided(settings, "paper", paper)
+            or undecided(settings, "greedy", greedy)
+            or [check(ratio, ratio >= least, f"{digits(ratio, least)} of greedy deletion")],
+        ),
+    ]
+
+
 JUDGES: dict[str, Callable[[EntrySettings, Aims, TaggedResults], list[Verdict]]] = {
     "fidelity": _fidelity,
+    "authors": _authors,
     "robustness": _robustness,
     "time": _time,
     "nodes": _nodes,
