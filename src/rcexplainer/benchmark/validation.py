@@ -22,7 +22,7 @@ from rcexplainer.benchmark.networks import sample
 from rcexplainer.datasets import GraphDataset
 from rcexplainer.errors import RCExplainerError
 
-HELD_OUT_MOTIFS = 3  # one in so many of the motifs to learn from is held out
+HELD_OUT_MOTIFS = 3  # every third motif to learn from is held out
 
 
 @dataclass(frozen=True, eq=False)

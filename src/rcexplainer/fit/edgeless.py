@@ -143,10 +143,10 @@ def _consequence(one: ClassShare) -> str:
     kept = f"{one.share:.0%} of {one.tried} instances keep their prediction without any edge"
     if one.share <= LEFT:
         return (
-            f"{kept}, so masks that select every edge are nearly optimal for losses of masks; only a size penalty that "
-            "is felt, budget gates or a ranking loss prevent them"
+            f"{kept}, so masks that select every edge are nearly optimal for losses of masks; only a size penalty of "
+            "some weight, budget gates or a ranking loss prevent them"
         )
     return (
-        f"{kept}, so an instance that has left the class returns when more edges are deleted: fidelity does not grow "
+        f"{kept}, so an instance that has left the class can return when more edges are deleted: fidelity need not grow "
         "with the number of deleted edges"
     )
