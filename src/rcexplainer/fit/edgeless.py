@@ -147,6 +147,6 @@ def _consequence(one: ClassShare) -> str:
             "some weight, budget gates or a ranking loss prevent them"
         )
     return (
-        f"{kept}, so an instance that has left the class can return when more edges are deleted: fidelity need not grow "
-        "with the number of deleted edges"
+        f"{kept}, so an instance that has left the class can return when more edges are deleted: fidelity need not "
+        "grow with the number of deleted edges"
     )
