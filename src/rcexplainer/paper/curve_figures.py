@@ -190,7 +190,12 @@ def _method_curves(
         }
         for panel, methods in groups.items()
     }
-    known = {method for own in bands.values() for method, line in own.items() if not all(isnan(y) for y, _ in line)}
+    drawn = {
+        panel: {name for name, line in own.items() if not all(isnan(y) for y, _ in line)}
+        for panel, own in bands.items()
+    }
+    groups = {panel: methods for panel, methods in groups.items() if drawn[panel]}  # no empty panels
+    known = {name for names in drawn.values() for name in names}
     if not known:
         return []
     parts: tuple[tuple[str, Sequence[str]], ...] = (
