@@ -19,7 +19,7 @@ from torch import nn
 from rcexplainer.config import RCConfig
 from rcexplainer.core.objectives import Objective, keep_top, lose_confidence, sum_of
 from rcexplainer.explainer import FittedRCExplainer, RCExplainer
-from rcexplainer.fit.objective import STABLE_TOP, Restarts, make_masks
+from rcexplainer.fit.objective import ETA, STABLE_TOP, Restarts, make_masks
 from rcexplainer.gnn.forward import TaskName
 from rcexplainer.gnn.graph_checks import Graphs
 from rcexplainer.method.base import check_target
@@ -51,7 +51,7 @@ class NoLDB(RCExplainer):
         target_class: int | None = None,
         preset: str = "default",
         *,
-        eta: float = 10.0,
+        eta: float = ETA,
         hops: int | None = None,
         **settings: Any,
     ) -> None:

@@ -11,9 +11,9 @@ class is the same, trained at once. One network for all classes collapses: which
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import linear, logsigmoid
+from torch.nn.functional import linear
 
-from rcexplainer.core.mask_gates import Weights, own_weights
+from rcexplainer.core.mask_gates import Weights, mean_mask_logit, own_weights
 
 
 class ClassLinear(nn.Module):
@@ -95,7 +95,7 @@ class DirectedGate(ConcatGate):
         cls, weights: Weights, z: Tensor, z_g: Tensor, label: Tensor, pair: Tensor, owner: Tensor
     ) -> Tensor:
         """Compute the logits of R gates; see `FactorisedGate.side_by_side`."""
-        return mean_direction(both_ways(cls.ordered_logits(weights, z, label, *doubled(pair, owner))))
+        return mean_mask_logit(both_ways(cls.ordered_logits(weights, z, label, *doubled(pair, owner))), 1)
 
 
 def doubled(pair: Tensor, owner: Tensor) -> tuple[Tensor, Tensor]:
@@ -106,11 +106,6 @@ def doubled(pair: Tensor, owner: Tensor) -> tuple[Tensor, Tensor]:
 def both_ways(ordered: Tensor) -> Tensor:
     """f_ij and f_ji [R, 2, units] from the logits [R, 2·units] of doubled pairs."""
     return ordered.view(len(ordered), 2, -1)
-
-
-def mean_direction(ways: Tensor) -> Tensor:
-    """The logit of (σ(f_ij) + σ(f_ji)) / 2, [R, units] from [R, 2, units]; near 0 and 1 the mean itself would tie."""
-    return logsigmoid(ways).logsumexp(1) - logsigmoid(-ways).logsumexp(1)
 
 
 def _of_class(weights: Weights, c: int, z: Tensor, pair: Tensor) -> Tensor:

@@ -4,9 +4,9 @@
     over_matrix   R_sparse = Σ_ij M_ij, R_discrete = (1/N²) Σ_ij H(.99 M_ij + .005)   the authors' code: a matrix of
                   ordered pairs of nodes; noise is drawn for each direction, and M_u = (M_ij + M_ji) / 2
 
-H(p) = −p log p − (1−p) log(1−p). The matrix is never made. The code has two: for graphs that of all pairs of nodes,
-padded to the size of the largest graph, the pairs that are no edges included; for nodes that of the computation graph,
-0 where there is no edge. A mask M_ij stands for `weight` entries.
+H(p) = −p log p − (1−p) log(1−p). The matrix is never made. For graphs it holds all pairs of nodes, padded to the
+size of the largest graph; for nodes it is that of the computation graph, 0 where there is no edge. A pair that is no
+edge is scored once for the `weight` entries that it stands for.
 """
 
 from collections.abc import Callable

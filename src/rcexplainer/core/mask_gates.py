@@ -21,7 +21,7 @@ from typing import cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import linear
+from torch.nn.functional import linear, logsigmoid
 
 Weights = Mapping[str, Tensor]  # parameters of gates by name, with a leading dimension for the gate
 FEW_CLASSES = 16  # output rows up to which those of all classes are multiplied with
@@ -196,6 +196,11 @@ class GateStack(nn.Module):
         gate = copy.deepcopy(self._one[0]).to(self.weights[0])
         gate.load_state_dict({name: value[number] for name, value in zip(self.names, self.weights, strict=True)})
         return gate
+
+
+def mean_mask_logit(logits: Tensor, dim: int) -> Tensor:
+    """The logit of the mean of σ(f) over one dimension; not by way of the mean itself: near 0 and 1 edges would tie."""
+    return logsigmoid(logits).logsumexp(dim) - logsigmoid(-logits).logsumexp(dim)
 
 
 class MeanGate(nn.Module):

@@ -97,7 +97,6 @@ class Masks:
         weight: Factor of all terms of the loss.
         sparse: β, the weight of R_sparse.
         discrete: μ, the weight of R_discrete.
-        warmup: Share of the training over which μ grows from 0 to its value.
         temperature: T of the gate at the start and at the end, geometric in between.
         target_size: Size of a mask up to which R_sparse is 0, for all networks or one for each.
         press: Factor of β at the start, likewise; it falls linearly to 1 at the end.
@@ -108,7 +107,6 @@ class Masks:
     weight: float = 1.0
     sparse: float = 0.0
     discrete: float = 0.0
-    warmup: float = 0.0
     temperature: tuple[float, float] = (1.0, 1.0)
     target_size: tuple[float, ...] = (0.0,)
     press: tuple[float, ...] = (1.0,)
@@ -189,12 +187,11 @@ def regularised(both: Callable[[Step, Tensor], Terms], masks: Masks) -> Objectiv
         now = start * (end / start) ** step.progress
         logits = Logits(step.logits, step.ptr, step.owner, step.pairs)
         drawn = masks.draw(logits, masks.gate, now, step.generator)
-        grown = min(1.0, step.progress / masks.warmup) if masks.warmup else 1.0
         press, target = step.spread(masks.press), step.spread(masks.target_size)
         pressed = press + (1 - press) * step.progress
         parts = both(step, drawn.mask) | {
             "sparse": pressed * masks.sparse * (drawn.size - target).relu(),
-            "discrete": grown * masks.discrete * drawn.entropy,
+            "discrete": masks.discrete * drawn.entropy,
         }
         return {name: masks.weight * step.mean(part) for name, part in parts.items()}
 

@@ -6,14 +6,13 @@ from typing import cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import logsigmoid
 from torch_geometric.data import Data
 
 from rcexplainer.config import RCConfig
 from rcexplainer.core.calibration import Calibration
 from rcexplainer.core.concat_gate import ConcatGate, DirectedGate, classwise
 from rcexplainer.core.connectivity import connected
-from rcexplainer.core.mask_gates import FactorisedGate, Mean, NeighbourGate
+from rcexplainer.core.mask_gates import FactorisedGate, Mean, NeighbourGate, mean_mask_logit
 from rcexplainer.core.mask_net import EdgeMaskNet, mean_of
 from rcexplainer.core.plackett_luce import log_softmax
 from rcexplainer.core.units import Units
@@ -133,8 +132,8 @@ def mean_share(logits: Tensor, owner: Tensor, num_instances: int) -> Tensor:
 
 
 def mean_mask(logits: Tensor, owner: Tensor, num_instances: int) -> Tensor:
-    """The logit of the mean of σ(f). Not by way of the mean itself: near 0 and 1 all edges would tie."""
-    return logsigmoid(logits).logsumexp(0) - logsigmoid(-logits).logsumexp(0)
+    """The logit of the mean mask of several networks [k, units]."""
+    return mean_mask_logit(logits, 0)
 
 
 def mean_logits(config: RCConfig) -> Mean:

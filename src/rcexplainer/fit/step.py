@@ -10,8 +10,8 @@ from torch import Tensor
 from rcexplainer.config import RCConfig
 from rcexplainer.core.calibration import Calibration, calibrate
 from rcexplainer.core.collapse import mask_collapse, ranking_collapse
-from rcexplainer.core.concat_gate import mean_direction
 from rcexplainer.core.drawn_masks import PairLogits
+from rcexplainer.core.mask_gates import mean_mask_logit
 from rcexplainer.core.mask_net import EdgeMaskNet
 from rcexplainer.core.objectives import Objective, Step
 from rcexplainer.core.regions import Regions
@@ -198,7 +198,7 @@ class TrainingSet:
 
         reading = read(some, generator)
         pairs = self._pairs(net, some, reading, row, generator)
-        logits = heard(reading, units.pair, units.owner) if pairs is None else mean_direction(pairs.ways[None])[0]
+        logits = heard(reading, units.pair, units.owner) if pairs is None else mean_mask_logit(pairs.ways, 0)
         members = len(logits) // len(units) if len(units) else 1 if pairs is None else len(pairs.entries) // number
         numbers = torch.arange(members, device=ids.device)[:, None]
 

@@ -218,22 +218,7 @@ def authors_job(
     most: int | None,
     recipe: str = "authors",
 ) -> Job:
-    """A method fitted and measured as the authors did, on a network trained as theirs.
-
-    Args:
-        dataset: The dataset of the network.
-        model: Its architecture.
-        seed: Its seed, and the method's.
-        method: A key of `METHODS`.
-        preset: Of RCExplainer.
-        settings: Of RCExplainer, on top of the preset.
-        own: Of a baseline, on top of its tuned settings.
-        most: Graphs of each kind that it explains; None: all of them.
-        recipe: How the network is trained, a key of `RECIPES`.
-
-    Returns:
-        The job.
-    """
+    """A method fitted and measured as the authors did; `most` graphs of each kind, other arguments as `measure_job`."""
     network = network_job(dataset, model, seed, recipe).digest
     inputs = {"dataset": dataset, "model": model, "seed": seed, "network": network, "recipe": recipe, "most": most}
     inputs |= _method(dataset, seed, method, preset, settings, own)

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rcexplainer.gnn.device import usable_device
 from rcexplainer.paper.entries import PAPER_ENTRIES, plan
 from rcexplainer.paper.failures import Failed, Skipped, write_failures
 from rcexplainer.paper.figure_files import write_figures
@@ -96,9 +97,11 @@ def reproduce(
         What came of it.
 
     Raises:
-        RCExplainerError: There is no such entry or profile, or the folder cannot be used.
+        RCExplainerError: There is no such entry, profile or device, or the folder cannot be used.
     """
     plans = tuple(plan(entry, profile) for entry in (PAPER_ENTRIES if name == "all" else (name,)))
+    if device is not None:
+        usable_device(device)  # now: what is wrong with it is said before anything is trained
     store = Store(out)
     store.claim(profile)
     jobs = [job for planned in plans for job in planned.jobs]
