@@ -129,3 +129,23 @@ def test_what_is_known_of_a_computation_graph_is_shown_on_the_whole_graph() -> N
 def test_frozen() -> None:
     with pytest.raises(AttributeError):
         explanation().prediction = 0  # type: ignore[misc]
+
+
+def test_relevance_is_a_second_reading_of_the_same_edges() -> None:
+    inside = torch.tensor([2, 3, 6])
+    whole = graph()
+    part = Data(x=whole.x, edge_index=whole.edge_index[:, inside])
+    both = {"scores": torch.tensor([0.7, 0.7, 0.2]), "relevance": torch.tensor([0.1, 0.1, 0.8])}
+    shown = explanation(index=1, computation=part, edge_ids=inside, **both)
+    torch.testing.assert_close(shown.edge_relevance, torch.tensor([0.0, 0.0, 0.1, 0.1, 0.0, 0.0, 0.8, 0.0]))
+    torch.testing.assert_close(shown.unit_relevance, torch.tensor([0.1, 0.8]))
+    assert ones(shown.top(1)) == [2, 3]  # rankings and sets are those of the scores
+    assert torch.equal(shown.reading("scores"), both["scores"])
+    assert torch.equal(shown.reading("relevance"), both["relevance"])
+
+
+def test_a_method_without_relevance_says_so() -> None:
+    with pytest.raises(RCExplainerError, match="has no edge_relevance: its method reads edge_scores alone"):
+        _ = explanation().edge_relevance
+    with pytest.raises(RCExplainerError, match="reading must be one of scores, relevance, got 'score'"):
+        explanation().reading("score")

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
@@ -11,6 +12,8 @@ from rcexplainer.core.segments import ranks
 from rcexplainer.core.units import Units, find_units
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.graph_store import delete_edges
+
+EdgeReading = Literal["scores", "relevance"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +91,8 @@ class Explanation:
         index: The explained node, or the explained pair of nodes; None for a graph.
         computation: The computation graph of that node or pair; None for a graph.
         edge_ids: The edges of `computation`, as positions in the columns of `graph.edge_index`; None for a graph.
+        relevance: The relevance of the edges of `instance`, in [0, 1]; `edge_relevance` gives it for the whole graph.
+            None if the method has no such reading.
     """
 
     graph: Data
@@ -99,6 +104,7 @@ class Explanation:
     index: int | tuple[int, int] | None = None
     computation: Data | None = None
     edge_ids: Tensor | None = None
+    relevance: Tensor | None = None
 
     @property
     def instance(self) -> Data:
@@ -120,11 +126,48 @@ class Explanation:
     def edge_scores(self) -> Tensor:
         """How much each edge counts for the prediction, in [0, 1], one per column of `edge_index`: [num_edges].
 
-        The higher the score, the earlier the edge is deleted to reach another prediction.
+        The counterfactual reading: does losing the edge change the answer? The higher the score, the earlier the edge
+        is deleted to reach another prediction. An edge whose loss would make the prediction surer ranks low.
         """
-        if self.edge_ids is None:
+        return self._in_whole_graph(self.scores)
+
+    @cached_property
+    def edge_relevance(self) -> Tensor:
+        """How much each edge matters at all, either way, in [0, 1], one per column of `edge_index`: [num_edges].
+
+        Edges that support the prediction and edges that oppose it both rank high; use it to find what the model looks
+        at, and `edge_scores` for what to lose for another answer.
+
+        Raises:
+            RCExplainerError: The method has the counterfactual reading alone.
+        """
+        return self._in_whole_graph(self.reading("relevance"))
+
+    def reading(self, name: EdgeReading) -> Tensor:
+        """One of the two readings of the edges of `instance`, [edges].
+
+        Args:
+            name: "scores" or "relevance".
+
+        Raises:
+            RCExplainerError: There is no such reading, or the method does not have it.
+        """
+        if name not in get_args(EdgeReading):
+            raise RCExplainerError(f"reading must be one of {', '.join(get_args(EdgeReading))}, got {name!r}")
+        if name == "scores":
             return self.scores
-        return self.scores.new_zeros(self.graph.num_edges).index_copy(0, self.edge_ids, self.scores)
+        if self.relevance is None:
+            raise RCExplainerError(
+                "this explanation has no edge_relevance: its method reads edge_scores alone; use edge_scores, or a "
+                "method with both readings, such as Occlusion"
+            )
+        return self.relevance
+
+    def _in_whole_graph(self, values: Tensor) -> Tensor:
+        """Values of the edges of `instance` as values of all edges of the graph; 0 outside."""
+        if self.edge_ids is None:
+            return values
+        return values.new_zeros(self.graph.num_edges).index_copy(0, self.edge_ids, values)
 
     @cached_property
     def units(self) -> Units:
@@ -144,10 +187,19 @@ class Explanation:
     @cached_property
     def unit_scores(self) -> Tensor:
         """The score of each unit, [units]."""
-        scores = self.edge_scores.new_zeros(len(self.units))
+        return self._per_unit(self.edge_scores)
+
+    @cached_property
+    def unit_relevance(self) -> Tensor:
+        """The relevance of each unit, [units]; raises as `edge_relevance` does."""
+        return self._per_unit(self.edge_relevance)
+
+    def _per_unit(self, values: Tensor) -> Tensor:
+        """Values of the edges of `graph`, the same for all edges of a unit, as values of the units."""
+        found = values.new_zeros(len(self.units))
         proper = self.units.of_edge >= 0
-        scores[self.units.of_edge[proper]] = self.edge_scores[proper]
-        return scores
+        found[self.units.of_edge[proper]] = values[proper]
+        return found
 
     @property
     def node_scores(self) -> Tensor:

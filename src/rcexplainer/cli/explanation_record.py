@@ -19,8 +19,8 @@ def explanation_record(one: Explanation, data: GraphDataset) -> dict[str, Any]:
         data: The graph's dataset, for the names of classes and nodes.
 
     Returns:
-        Prediction, highest edge scores and counterfactual (None where none was searched for). An edge is a pair of
-        nodes, counted from 0 within the graph.
+        Prediction, highest edge scores (with the relevance of the edge, if the method has that reading) and
+        counterfactual (None where none was searched for). An edge is a pair of nodes, counted from 0 within the graph.
     """
     best = one.unit_scores.argsort(descending=True, stable=True)[:TOP_EDGES]
     top = zip(
@@ -38,6 +38,9 @@ def explanation_record(one: Explanation, data: GraphDataset) -> dict[str, Any]:
         "above_half": int((one.unit_scores > 0.5).sum()),
         "counterfactual": None,
     }
+    if one.relevance is not None:
+        for edge, relevance in zip(record["top"], one.unit_relevance[best].tolist(), strict=True):
+            edge["relevance"] = relevance
     if (counterfactual := one.counterfactual) is not None:
         removed = one.removed_units
         record["counterfactual"] = {

@@ -63,7 +63,7 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
             **kwargs: Other arguments of the model.
 
         Returns:
-            PyG's explanation, with scores in [0, 1] as `edge_mask`.
+            PyG's explanation, with scores in [0, 1] as `edge_mask`, and `edge_relevance` if the method has it.
 
         Raises:
             RCExplainerError: Another model, several instances at once, or an index that does not fit the task.
@@ -85,7 +85,8 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
         wanted = target if index is None else target[index]
         if wanted.numel() == 1 and int(wanted) != found.prediction:
             log.warning("class %d is predicted and explained, not the target %d", found.prediction, int(wanted))
-        return PyGExplanation(edge_mask=found.edge_scores.to(edge_index.device))
+        second = {} if found.relevance is None else {"edge_relevance": found.edge_relevance.to(edge_index.device)}
+        return PyGExplanation(edge_mask=found.edge_scores.to(edge_index.device), **second)
 
     def supports(self) -> bool:
         """Whether PyG's settings ask for edge masks of a classifier; reasons against are logged, as PyG gives none."""

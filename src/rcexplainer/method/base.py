@@ -3,9 +3,9 @@
     fitted = Method(task="node", **settings).fit(model, graph, index=nodes)
     explanations = fitted.explain(graph, index=nodes)
 
-A method is one function, `scores(instances, labels)`: a number in [0, 1] for every unit that can be deleted. A method
-that has to be trained returns it from `learn`. Checking the input, batching, searching for counterfactuals and
-verifying them is the same for all (`FittedExplainer`).
+A method is one function, `scores(instances, labels)`: a number in [0, 1] for every unit that can be deleted, or two of
+them (`UnitReadings`). A method that has to be trained returns it from `learn`. Checking the input, batching, searching
+for counterfactuals and verifying them is the same for all (`FittedExplainer`).
 """
 
 import copy
@@ -28,10 +28,11 @@ from rcexplainer.gnn.split import split_model
 from rcexplainer.gnn.store_checks import check_all
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.settings import check_names, setting_names, whole
+from rcexplainer.method.unit_readings import UnitReadings
 from rcexplainer.tasks import TASKS
 from rcexplainer.tasks.index import Index
 
-UnitScores = Callable[[Instances, Tensor], Tensor]  # (instances, predicted classes) → [units]
+UnitScores = Callable[[Instances, Tensor], Tensor | UnitReadings]  # (instances, predicted classes) → [units]
 
 
 class Method:
@@ -83,8 +84,8 @@ class Method:
             raise RCExplainerError(f"target_class must be a class or None, got {target_class!r}")
         return int(target_class)
 
-    def scores(self, instances: Instances, labels: Tensor) -> Tensor:
-        """One score in [0, 1] per unit of these instances.
+    def scores(self, instances: Instances, labels: Tensor) -> Tensor | UnitReadings:
+        """One score in [0, 1] per unit of these instances, or both readings of them.
 
         Args:
             instances: The instances to explain.
@@ -204,7 +205,7 @@ class Untargeted:
     def __init__(self, scores: UnitScores) -> None:
         self.unit_scores = scores
 
-    def __call__(self, instances: Instances, labels: Tensor, target: int | None) -> Tensor:
+    def __call__(self, instances: Instances, labels: Tensor, target: int | None) -> Tensor | UnitReadings:
         return self.unit_scores(instances, labels)
 
 

@@ -58,6 +58,7 @@ class ExplanationColumns:
     predictions: list[int]
     class_names: tuple[str, ...]
     found: CounterfactualColumns | None
+    relevance: Tensor | None = None  # [E]
     # Graphs on the CPU by their id, which stays theirs as the instances hold them: many instances may share one.
     _moved: dict[int, Data] = field(default_factory=dict)
 
@@ -78,6 +79,7 @@ class ExplanationColumns:
             one.index,
             copy(one.computation).cpu().clone() if within else None,
             one.edge_ids.clone() if one.edge_ids is not None else None,
+            None if self.relevance is None else self.relevance[self.starts[place] : self.starts[place + 1]].clone(),
         )
 
     def _on_cpu(self, graph: Data) -> Data:

@@ -31,6 +31,7 @@ from rcexplainer.gnn.split import SplitModel
 from rcexplainer.gnn.store_checks import all_sound
 from rcexplainer.method.explanations import BatchInstances, CounterfactualColumns, ExplanationColumns
 from rcexplainer.method.inputs import Unsound
+from rcexplainer.method.unit_readings import UnitReadings, as_readings
 from rcexplainer.tasks import TASKS
 from rcexplainer.tasks.base import Check, WholeGraph
 from rcexplainer.tasks.computation_graph import Instance
@@ -38,7 +39,8 @@ from rcexplainer.tasks.computation_graph import Instance
 log = logging.getLogger(__name__)
 
 Search = Literal["none", "prefix", "greedy"]
-Scores = Callable[[Instances, Tensor, int | None], Tensor]  # (instances, predicted classes, target) → [units] in [0, 1]
+# (instances, predicted classes, target) → [units] in [0, 1]
+Scores = Callable[[Instances, Tensor, int | None], Tensor | UnitReadings]
 SEARCHES: dict[str, Callable[[FlipQuery, Tensor, Tensor], Removal]] = {
     "prefix": prefix_search,
     "greedy": greedy_search,
@@ -84,14 +86,14 @@ class ExplainRun:
         if not one_by_one and (len(asked) > 1 or self.whole is not None):
             log_probs = settle(log_probs, *nothing_removed(ptr), ptr, alone)
         labels = log_probs.argmax(1)
-        scores = self.scores(instances, labels, self.target)
+        readings = as_readings(self.scores(instances, labels, self.target))
         answers = Answers(ptr, log_probs, target=self.target)
         single = one_by_one or len(asked) == 1  # the last word is then a run of one graph where it really is
         if self.search != "none":
             meter = Meter(len(asked), self.budget, labels.device)
             runs = instances.log_probs if one_by_one else settled(instances.log_probs, ptr, alone)
             query = FlipQuery(ptr, runs, labels, self.target, before=log_probs, meter=meter)
-            found = SEARCHES[self.search](query, scores, deletable(candidates, asked, instances.units))
+            found = SEARCHES[self.search](query, readings.scores, deletable(candidates, asked, instances.units))
             if one_by_one:  # what the search saw of computation graphs counts for nothing
                 query, found = replace(query, log_probs=alone), replace(found, minimal=None)
             final = verify(query, found, alone if single else None)
@@ -105,7 +107,7 @@ class ExplainRun:
             check_alone(answers, alone, size, seed=self.start)
             check_company(answers, instances.log_probs)
         self._report_disputes(asked, answers.disputed)
-        return columns(asked, instances, answers, scores, self.class_names)
+        return columns(asked, instances, answers, readings, self.class_names)
 
     def _instances(self, asked: Sequence[Instance]) -> Instances:
         """The instances as tensors, checked all at once; only if something is wrong, one by one."""
@@ -180,7 +182,11 @@ def refusals(log_probs: Tensor, classes: frozenset[int] | None, target: int | No
 
 
 def columns(
-    asked: Sequence[Instance], instances: Instances, answers: Answers, scores: Tensor, class_names: tuple[str, ...]
+    asked: Sequence[Instance],
+    instances: Instances,
+    answers: Answers,
+    readings: UnitReadings,
+    class_names: tuple[str, ...],
 ) -> ExplanationColumns:
     """Results for a batch, moved to the CPU once.
 
@@ -188,18 +194,19 @@ def columns(
         asked: The instances as they were given.
         instances: The same as tensors, with their units.
         answers: What the model said of them, before and after the search.
-        scores: One score per unit.
+        readings: One score per unit, and its relevance if the method has that reading.
         class_names: Names of the classes, or none.
     """
     units, probabilities = instances.units, answers.before.exp().cpu()
     return ExplanationColumns(
         asked,
         instances.store.edge_ptr.tolist(),
-        units.to_edges(scores, 0.0).cpu(),
+        units.to_edges(readings.scores, 0.0).cpu(),
         probabilities,
         probabilities.argmax(1).tolist(),
         class_names,
         None if answers.found is None else _found(instances, answers, answers.found),
+        None if readings.relevance is None else units.to_edges(readings.relevance, 0.0).cpu(),
     )
 
 
