@@ -39,6 +39,21 @@ def test_occlusion_is_the_drop_of_each_single_deletion(model):
         torch.testing.assert_close(2 * found.unit_scores - 1, torch.tensor(drops), atol=1e-5, rtol=0)
 
 
+def test_occlusion_has_a_second_reading_that_does_not_depend_on_the_sign(model):
+    graphs = make_graphs(4, num_classes=2)
+    for graph, found in zip(graphs, Occlusion().fit(model, graphs).explain(graphs, search="none"), strict=True):
+        odds = [
+            math.log(p / (1 - p))  # of two classes, the centred log-probabilities are ± half of the log-odds
+            for p in (
+                probability(model, one, found.prediction)
+                for one in (graph, *(without(graph, found, u) for u in range(len(found.units))))
+            )
+        ]
+        sizes = torch.tensor([abs(odds[0] - after) / math.sqrt(2) for after in odds[1:]])
+        torch.testing.assert_close(found.unit_relevance, sizes / (1 + sizes), atol=1e-5, rtol=0)
+        assert found.unit_relevance[found.unit_scores < 0.5].numel()  # some edges oppose the prediction
+
+
 def test_greedy_takes_the_unit_that_lowers_the_confidence_most(model):
     graphs = make_graphs(3, num_classes=2)
     for graph, found in zip(graphs, GreedyDeletion(0.2).fit(model, graphs).explain(graphs, search="none"), strict=True):

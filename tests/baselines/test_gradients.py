@@ -97,3 +97,10 @@ def test_what_speaks_for_the_class_is_above_a_half(method, threshold: float, pre
 def test_no_steps() -> None:
     with pytest.raises(RCExplainerError, match="steps must be a whole number ≥ 1, got 0"):
         IntegratedGradients(steps=0)
+
+
+@pytest.mark.parametrize("method", [Gradient(), IntegratedGradients(), GradCAM()])
+def test_relevance_is_the_size_of_the_evidence_for_or_against(model, graphs, method) -> None:
+    for one in method.fit(model, graphs).explain(graphs, search="none"):
+        size = unsquashed(one.unit_scores).abs()
+        torch.testing.assert_close(one.unit_relevance, size / (1 + size), atol=1e-6, rtol=0)

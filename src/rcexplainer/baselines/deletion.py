@@ -1,7 +1,8 @@
 """Two references that delete edges, and the random floor. None of them is trained.
 
     Random           a random number for every unit
-    Occlusion        p(c | G) − p(c | G without u): the effect of each unit on its own
+    Occlusion        p(c | G) − p(c | G without u): the effect of each unit on its own; its size, either way, is a
+                     second reading
     GreedyDeletion   units in the order in which deleting them, one after the other, lowers p(c) most
 
 c is the predicted class.
@@ -16,10 +17,11 @@ from torch import Tensor
 from rcexplainer.baselines.random_numbers import generators
 from rcexplainer.core.search import greedy
 from rcexplainer.core.segments import ranks
-from rcexplainer.gnn.effects import single_effects
+from rcexplainer.gnn.effects import lost_probability, single_deletions, single_effects, size_of_change
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.method.base import Method
 from rcexplainer.method.settings import CommonSettings, number, whole
+from rcexplainer.method.unit_readings import UnitReadings
 
 
 class Random(Method):
@@ -47,14 +49,17 @@ class Random(Method):
 
 
 class Occlusion(Method):
-    """The drop in p(c) when a unit alone is deleted.
+    """The drop in p(c) when a unit alone is deleted; its relevance is the size of the change of all log-probabilities.
 
     Args:
         **common: `task`, `target_class` and `hops`, as for every method.
     """
 
-    def scores(self, instances: Instances, labels: Tensor) -> Tensor:
-        return (single_effects(instances, labels) + 1) / 2  # a drop lies in [−1, 1], a score in [0, 1]
+    def scores(self, instances: Instances, labels: Tensor) -> UnitReadings:
+        before, after = single_deletions(instances)
+        drop = lost_probability(before, after, labels[instances.units.owner])
+        size = size_of_change(before, after)
+        return UnitReadings((drop + 1) / 2, size / (1 + size))  # a drop lies in [−1, 1], a score in [0, 1]
 
 
 class GreedyDeletion(Method):

@@ -6,7 +6,8 @@
 
 u = (i, j) with both directions; the mean is over the nodes k of the instance. All are signed: evidence for the
 predicted class scores above ½, evidence against it below. Grad-CAM is therefore used without its ReLU, which would give
-all the latter the same score. The map from g to the score is the same for every instance.
+all the latter the same score. |g| is a second reading, the relevance: how much an edge matters, for or against. The
+maps from g to score and relevance are the same for every instance.
 """
 
 from typing import Unpack
@@ -16,11 +17,12 @@ import torch
 from torch import Tensor
 from torch_geometric.utils import scatter
 
-from rcexplainer.baselines.soft_masks import SoftBatch, in_batches, squash
+from rcexplainer.baselines.soft_masks import SoftBatch, in_batches, signed_readings
 from rcexplainer.errors import SplitError
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.method.base import Method
 from rcexplainer.method.settings import CommonSettings, whole
+from rcexplainer.method.unit_readings import UnitReadings
 
 
 def slope(soft: SoftBatch, weight: float) -> Tensor:
@@ -38,8 +40,8 @@ class Gradient(Method):
 
     soft_masks = True
 
-    def scores(self, instances: Instances, labels: Tensor) -> Tensor:
-        return squash(in_batches(instances, labels, lambda soft: slope(soft, 1.0)))
+    def scores(self, instances: Instances, labels: Tensor) -> UnitReadings:
+        return signed_readings(in_batches(instances, labels, lambda soft: slope(soft, 1.0)))
 
 
 class IntegratedGradients(Method):
@@ -59,8 +61,8 @@ class IntegratedGradients(Method):
         super().__init__(**common)
         self.steps = whole("steps", steps)
 
-    def scores(self, instances: Instances, labels: Tensor) -> Tensor:
-        return squash(in_batches(instances, labels, self.integral))
+    def scores(self, instances: Instances, labels: Tensor) -> UnitReadings:
+        return signed_readings(in_batches(instances, labels, self.integral))
 
     def integral(self, soft: SoftBatch) -> Tensor:
         """The mean slope from weight 0 to weight 1, [units]."""
@@ -80,8 +82,8 @@ class GradCAM(Method):
 
     soft_masks = True
 
-    def scores(self, instances: Instances, labels: Tensor) -> Tensor:
-        return squash(in_batches(instances, labels, class_activation))
+    def scores(self, instances: Instances, labels: Tensor) -> UnitReadings:
+        return signed_readings(in_batches(instances, labels, class_activation))
 
 
 def class_activation(soft: SoftBatch) -> Tensor:

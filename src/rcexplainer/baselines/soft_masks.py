@@ -18,6 +18,7 @@ from torch_geometric.data import Batch
 from rcexplainer.core.units import Units
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.split import Pass, SplitModel
+from rcexplainer.method.unit_readings import UnitReadings
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +91,15 @@ def size_and_entropy(logits: Tensor, edges: Tensor, units: Units, size: float, e
 def edges_of(units: Units) -> Tensor:
     """How many edges each unit has, [units]."""
     return torch.bincount(units.of_edge[units.of_edge >= 0], minlength=len(units))
+
+
+def signed_readings(values: Tensor) -> UnitReadings:
+    """Evidence for the prediction (above 0) and against it (below): the score keeps the sign, the relevance the size.
+
+    Args:
+        values: [units], any numbers.
+    """
+    return UnitReadings(squash(values), softsign(values.abs()))
 
 
 def squash(values: Tensor) -> Tensor:

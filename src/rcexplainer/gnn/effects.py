@@ -1,10 +1,49 @@
-"""The effect of deleting a single unit, by really deleting it."""
+"""The effect of deleting a single unit, by really deleting it.
+
+    signed      p(c | G) − p(c | G without u)                     how far the answer c loses
+    unsigned    ‖ centred log p(· | G) − centred log p(· | G without u) ‖₂     how far the answer moves, either way
+
+Centred means that the mean over the classes is 0: for a model with logits these are the logits' own changes.
+"""
 
 import torch
 from torch import Tensor
 
 from rcexplainer.core.search import toggle_each
 from rcexplainer.gnn.instances import Instances
+
+
+def single_deletions(instances: Instances) -> tuple[Tensor, Tensor]:
+    """Run the model without each single unit.
+
+    Args:
+        instances: The instances.
+
+    Returns:
+        Log-probabilities of each unit's instance, with the unit and without it, both [units, C].
+    """
+    units = instances.units
+    nothing = torch.zeros(len(units), dtype=torch.bool, device=units.owner.device)
+    instance, removed = toggle_each(units.ptr, nothing, torch.arange(len(units), device=units.owner.device))
+    left = instances.log_probs(instance, removed)
+    return instances.log_probs(instances.everything, nothing)[instance], left
+
+
+def lost_probability(before: Tensor, after: Tensor, label: Tensor) -> Tensor:
+    """p(c | G) − p(c | G without u), [units].
+
+    Args:
+        before: [units, C] log-probabilities with the unit.
+        after: [units, C] log-probabilities without it.
+        label: [units] c.
+    """
+    return (before.exp() - after.exp()).gather(1, label[:, None]).squeeze(1)
+
+
+def size_of_change(before: Tensor, after: Tensor) -> Tensor:
+    """The L2 norm of the change of the centred log-probabilities, [units]; arguments as for `lost_probability`."""
+    change = before - after
+    return (change - change.mean(1, keepdim=True)).norm(dim=1)
 
 
 def single_effects(instances: Instances, labels: Tensor, target: Tensor | None = None) -> Tensor:
@@ -21,13 +60,10 @@ def single_effects(instances: Instances, labels: Tensor, target: Tensor | None =
     Returns:
         [units].
     """
-    units = instances.units
-    nothing = torch.zeros(len(units), dtype=torch.bool, device=units.owner.device)
-    instance, removed = toggle_each(units.ptr, nothing, torch.arange(len(units), device=units.owner.device))
-    left = instances.log_probs(instance, removed).exp()
-    change = instances.log_probs(instances.everything, nothing).exp()[instance] - left
-    lost = change.gather(1, labels[instance, None]).squeeze(1)
+    before, after = single_deletions(instances)
+    own = labels[instances.units.owner]
+    lost = lost_probability(before, after, own)
     if target is None:
         return lost
-    gained = -change.gather(1, target[instance, None]).squeeze(1)
-    return torch.where(target[instance] == labels[instance], lost, gained)
+    wanted = target[instances.units.owner]
+    return torch.where(wanted == own, lost, -lost_probability(before, after, wanted))

@@ -17,7 +17,10 @@ BETTER_BY = 0.1  # how far a method has to be above random scores
 
 
 def scores_are_numbers_from_0_to_1(case: MethodCase) -> None:
-    """One score for each edge, the same in both directions, not all equal; and a counterfactual."""
+    """One score for each edge, the same in both directions, not all equal; relevance likewise, if the method has it.
+
+    And a counterfactual.
+    """
     for one in explanations(case.fitted, sample_graphs()):
         scores, edges = one.edge_scores, one.graph.edge_index
         expect(scores.shape == edges[0].shape, f"{edges.size(1)} edges have scores of shape {tuple(scores.shape)}")
@@ -27,6 +30,10 @@ def scores_are_numbers_from_0_to_1(case: MethodCase) -> None:
         score = dict(zip(map(tuple, edges.t().tolist()), scores.tolist(), strict=True))
         expect(all(score[pair] == score[pair[::-1]] for pair in score), "the two directions of an edge differ")
         expect(one.counterfactual is not None, "there is no counterfactual")
+        if one.relevance is not None:
+            low, high = float(one.edge_relevance.min()), float(one.edge_relevance.max())
+            expect(low >= 0 and high <= 1, f"relevance is from {low:g} to {high:g}: map it to [0, 1]")
+            expect(len(one.unit_relevance.unique()) > 1, "all edges of a graph have the same relevance")
 
 
 def scores_are_the_same_alone_and_in_a_batch(case: MethodCase) -> None:
@@ -34,6 +41,7 @@ def scores_are_the_same_alone_and_in_a_batch(case: MethodCase) -> None:
     for graph, one in zip(sample_graphs(), explanations(case.fitted, sample_graphs(), search="none"), strict=True):
         alone = case.fitted.explain(graph, search="none")
         torch.testing.assert_close(alone.edge_scores, one.edge_scores, atol=1e-5, rtol=0)
+        torch.testing.assert_close(alone.relevance, one.relevance, atol=1e-5, rtol=0)
 
 
 def same_seed_same_scores(case: MethodCase) -> None:
