@@ -101,7 +101,7 @@ def test_training_lowers_the_loss() -> None:
     def loss(epochs: int) -> float:
         fitted = PGExplainer(epochs=epochs, batch_size=4).fit(model, graphs, progress=False)
         with torch.no_grad():
-            logits = unit_logits(fitted.scores.net, soft)
+            logits = unit_logits(fitted.scores.nets[0], soft)
             return float(sum(mean_loss(soft, logits, 1.0, PGSettings(), torch.Generator().manual_seed(9)).values()))
 
     assert loss(30) < loss(1) - 0.5
@@ -126,7 +126,7 @@ def test_the_stability_loss_is_off_unless_it_has_a_weight() -> None:
     assert PGExplainer().settings.weight_stable == 0
 
     def weight(**settings) -> torch.Tensor:
-        return PGExplainer(**QUICK, **settings).fit(model, graphs, progress=False).scores.net[0].weight
+        return PGExplainer(**QUICK, **settings).fit(model, graphs, progress=False).scores.nets[0][0].weight
 
     assert torch.equal(weight(), weight(noise=0.5))
     assert not torch.equal(weight(weight_stable=5.0), weight())
@@ -176,7 +176,7 @@ def test_impossible_settings(wrong, message: str) -> None:
 def test_another_seed_is_another_network() -> None:
     model, graphs = network(), make_graphs(4)
     one, other = (PGExplainer(**QUICK).fit(model, graphs, seed=seed, progress=False) for seed in (0, 1))
-    assert not torch.equal(one.scores.net[0].weight, other.scores.net[0].weight)
+    assert not torch.equal(one.scores.nets[0][0].weight, other.scores.nets[0][0].weight)
 
 
 def same_results(one, other) -> bool:
@@ -210,7 +210,7 @@ def test_saved_and_loaded_for_nodes(tmp_path) -> None:
     model, (graph,) = network("node"), make_graphs(1, num_nodes=20)
     graph.y = None
     fitted = PGExplainer(task="node", **QUICK).fit(model, graph, index=[0, 2, 4, 6], progress=False)
-    assert fitted.scores.net[0].in_features == 3 * 8  # the two ends, and the explained node
+    assert fitted.scores.nets[0][0].in_features == 3 * 8  # the two ends, and the explained node
     loaded = PGExplainer.load(fitted.save(tmp_path / "pg.safetensors"), model)
     assert loaded.hops == fitted.hops == 2
     one, other = (some.explain(graph, index=5, search="none") for some in (fitted, loaded))
@@ -253,4 +253,4 @@ def test_it_learns_from_a_stream_of_graphs() -> None:
     model = network()
     fitted = PGExplainer(**QUICK).fit(model, (graph for graph in make_graphs(4)), progress=False)
     again = PGExplainer(**QUICK).fit(model, as_graphs(make_graphs(4)), progress=False)
-    assert torch.equal(fitted.scores.net[0].weight, again.scores.net[0].weight)
+    assert torch.equal(fitted.scores.nets[0][0].weight, again.scores.nets[0][0].weight)

@@ -59,6 +59,10 @@ def test_settings_say_what_a_method_is_made_with() -> None:
     assert settings("greedy", "ba-shapes") == {"depth": 0.3, "candidates": 64}
     assert settings("random") == {"seed": 3}
     assert settings("occlusion") == {}
+    assert settings("occlusion", "ba-shapes", connected=True) == {"connected": True}
+    assert settings("occlusion", "ba-shapes", connected=False) == {}
+    assert "restarts" not in settings("pgexplainer")["settings"]  # as in version 0.2, whose results are found
+    assert settings("pgexplainer", restarts=3)["settings"]["restarts"] == 3
     assert settings("rcexplainer", ours={"epochs": 7}, weight_stable=9.0)["epochs"] == 7
     assert settings("rcexplainer", weight_stable=9.0) == settings("rcexplainer")  # a baseline's settings are not ours
     graph, node = (settings("subgraphx", dataset) for dataset in ("three-motifs", "ba-shapes"))

@@ -27,7 +27,7 @@ class Attention(Method):
     """Mean attention coefficients, for models with attention layers; `fit` refuses any other model.
 
     Args:
-        **common: `task`, `target_class` and `hops`, as for every method.
+        **common: `task`, `target_class`, `hops` and `connected`, as for every method.
     """
 
     def scores(self, instances: Instances, labels: Tensor) -> Tensor:

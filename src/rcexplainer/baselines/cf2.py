@@ -35,7 +35,7 @@ class CF2(Method):
         gamma: γ, the margin.
         steps: Steps of Adam.
         lr: Its learning rate.
-        **common: `task`, `target_class` and `hops`, as for every method.
+        **common: `task`, `target_class`, `hops` and `connected`, as for every method.
 
     Raises:
         RCExplainerError: An unknown setting, or an impossible value.

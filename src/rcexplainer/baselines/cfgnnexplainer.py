@@ -34,7 +34,7 @@ class CFGNNExplainer(Method):
         beta: β, the weight of the size of the perturbation.
         steps: Steps of gradient descent.
         lr: Learning rate at the start; it decays to 0 linearly.
-        **common: `task`, `target_class` and `hops`, as for every method.
+        **common: `task`, `target_class`, `hops` and `connected`, as for every method.
 
     Raises:
         RCExplainerError: An unknown setting, or an impossible value.

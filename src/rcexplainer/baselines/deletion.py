@@ -29,7 +29,7 @@ class Random(Method):
 
     Args:
         seed: Random seed.
-        **common: `task`, `target_class` and `hops`, as for every method.
+        **common: `task`, `target_class`, `hops` and `connected`, as for every method.
 
     Raises:
         RCExplainerError: An unknown setting, or an impossible value.
@@ -52,7 +52,7 @@ class Occlusion(Method):
     """The drop in p(c) when a unit alone is deleted; its relevance is the size of the change of all log-probabilities.
 
     Args:
-        **common: `task`, `target_class` and `hops`, as for every method.
+        **common: `task`, `target_class`, `hops` and `connected`, as for every method.
     """
 
     def scores(self, instances: Instances, labels: Tensor) -> UnitReadings:
@@ -69,7 +69,7 @@ class GreedyDeletion(Method):
         depth: Share of the units that is ordered; the others follow, ranked by their effect alone.
         candidates: How many units are tried, those with the largest effect alone; None: all, which is slow for large
             computation graphs.
-        **common: `task`, `target_class` and `hops`, as for every method.
+        **common: `task`, `target_class`, `hops` and `connected`, as for every method.
 
     Raises:
         RCExplainerError: An unknown setting, or an impossible value.

@@ -38,7 +38,7 @@ class GNNExplainer(Method):
         edge_ent: Weight of its entropy.
         start: Mean of the initial f.
         seed: Random seed of the initial f.
-        **common: `task`, `target_class` and `hops`, as for every method.
+        **common: `task`, `target_class`, `hops` and `connected`, as for every method.
 
     Raises:
         RCExplainerError: An unknown setting, or an impossible value.

@@ -35,7 +35,7 @@ class Gradient(Method):
     """The derivative of the log-odds by edge weights, at the whole graph.
 
     Args:
-        **common: `task`, `target_class` and `hops`, as for every method.
+        **common: `task`, `target_class`, `hops` and `connected`, as for every method.
     """
 
     soft_masks = True
@@ -49,7 +49,7 @@ class IntegratedGradients(Method):
 
     Args:
         steps: Points of the Gauss–Legendre rule; 50 as in Captum.
-        **common: `task`, `target_class` and `hops`, as for every method.
+        **common: `task`, `target_class`, `hops` and `connected`, as for every method.
 
     Raises:
         RCExplainerError: An unknown setting, or an impossible value.
@@ -77,7 +77,7 @@ class GradCAM(Method):
     """Node embeddings weighted by their mean gradient.
 
     Args:
-        **common: `task`, `target_class` and `hops`, as for every method.
+        **common: `task`, `target_class`, `hops` and `connected`, as for every method.
     """
 
     soft_masks = True

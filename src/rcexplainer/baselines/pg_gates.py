@@ -10,6 +10,7 @@ and, where it has a weight, RCExplainer's stability loss (`core.stability`) on n
 both methods can be compared with the same help.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from torch import Tensor, nn
 
 from rcexplainer.baselines.soft_masks import SoftBatch, edges_of, size_and_entropy
 from rcexplainer.core.gates import uniform
+from rcexplainer.core.mask_gates import mean_mask_logit
 from rcexplainer.core.objectives import Terms
 from rcexplainer.core.stability import NoisyCopy
 from rcexplainer.errors import RCExplainerError
@@ -47,9 +49,10 @@ class PGSettings:
     hidden: int = 64  # width of the MLP
     weight_stable: float = 0.0  # top-k stability under noise, as in RCExplainer; 0: there are no noisy copies
     noise: float = 0.3  # noisy copies have up to this share of edges and features changed
+    restarts: int = 1  # networks trained from other first weights, whose masks are averaged
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch_size", "hidden"):
+        for name in ("epochs", "batch_size", "hidden", "restarts"):
             whole(name, getattr(self, name))
         for name in ("edge_size", "edge_ent", "weight_stable"):
             non_negative(name, getattr(self, name))
@@ -98,6 +101,14 @@ def both_ways(net: nn.Module, inputs: tuple[Tensor, Tensor]) -> Tensor:
 def unit_logits(net: nn.Module, soft: SoftBatch) -> Tensor:
     """f [units]."""
     return both_ways(net, unit_inputs(soft))
+
+
+def ensemble_logits(nets: Sequence[nn.Module], soft: SoftBatch) -> Tensor:
+    """The logit of the mean mask of several networks, [units]; of one network, its f."""
+    inputs = unit_inputs(soft)
+    if len(nets) == 1:
+        return both_ways(nets[0], inputs)
+    return mean_mask_logit(torch.stack([both_ways(net, inputs) for net in nets]), 0)
 
 
 def noisy_logits(net: nn.Module, reading: NoisyReading, task: TaskName) -> NoisyCopy:

@@ -1,8 +1,9 @@
 """PGExplainer: a network that is trained once on many instances and gives the mask of any other in one pass.
 
 fit      the network of `pg_gates`, on mini-batches of the training instances
-explain  f_u of every unit, mapped to [0, 1] so that order and sign are kept (above ½: an edge to keep)
-save     the network, its settings, and the fingerprint of the GNN; read with `PGExplainer.load` or `rc.load`
+explain  f_u of every unit, mapped to [0, 1] so that order and sign are kept (above ½: an edge to keep); with `restarts`
+         above 1 the mean mask of that many networks
+save     the networks, their settings, and the fingerprint of the GNN; read with `PGExplainer.load` or `rc.load`
 
 `PGExplainer(**PYG_PGEXPLAINER)` (see `pg_gates`) has PyG's settings. On validation graphs of BA-2motifs they rank the
 motif last: at these temperatures gates are half open, and a model that counts neighbours sees graphs unlike those it
@@ -23,7 +24,15 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 from tqdm.auto import tqdm
 
-from rcexplainer.baselines.pg_gates import PGSettings, gate_net, mean_loss, noisy_logits, unit_inputs, unit_logits
+from rcexplainer.baselines.pg_gates import (
+    PGSettings,
+    ensemble_logits,
+    gate_net,
+    mean_loss,
+    noisy_logits,
+    unit_inputs,
+    unit_logits,
+)
 from rcexplainer.baselines.soft_masks import SoftBatch, in_batches, squash
 from rcexplainer.core.namespace import named, part
 from rcexplainer.core.objectives import Terms
@@ -38,24 +47,29 @@ from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.noise import distinct_features, noisy
 from rcexplainer.gnn.seed import seeded
 from rcexplainer.method.base import Method
+from rcexplainer.method.connection import connected_readings
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.settings import check_names, setting_names
+from rcexplainer.method.unit_readings import UnitReadings
 from rcexplainer.saving.files import read_tensors, write_tensors
 from rcexplainer.saving.fingerprint import describe, probe_graphs, recognise
 
 PG_FORMAT = "rcexplainer-pgexplainer"
+RESTART_SEEDS = 1000  # between the seeds of two restarts: those of neighbouring fits stay apart
 
 
 @dataclass(frozen=True, eq=False)
 class PGScores:
-    """The scores of a trained network."""
+    """The scores of trained networks."""
 
-    net: nn.Sequential
+    nets: tuple[nn.Sequential, ...]
     probes: tuple[Data, ...]  # a few small training graphs: on these the model is split again after loading
+    connected: bool = False  # as for every method
 
-    def __call__(self, instances: Instances, labels: Tensor, target: int | None = None) -> Tensor:
+    def __call__(self, instances: Instances, labels: Tensor, target: int | None = None) -> Tensor | UnitReadings:
         """[units] scores, the same for every target class."""
-        return squash(in_batches(instances, labels, lambda soft: unit_logits(self.net, soft)))
+        found = squash(in_batches(instances, labels, lambda soft: ensemble_logits(self.nets, soft)))
+        return connected_readings(found, instances) if self.connected else found
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -78,8 +92,10 @@ class FittedPGExplainer(FittedExplainer):
             "class_names": self.class_names,
             "hops": self.hops,
             "targets": self.targets,
+            "connected": self.scores.connected,
         }
-        tensors |= named("net", self.scores.net.state_dict())
+        for name, net in zip(net_names(self.settings), self.scores.nets, strict=True):
+            tensors |= named(name, net.state_dict())
         return write_tensors(Path(path), tensors, {"format": PG_FORMAT, "about": json.dumps(about)})
 
     @classmethod
@@ -100,21 +116,32 @@ class FittedPGExplainer(FittedExplainer):
             about = json.loads(header["about"])
             settings = PGSettings(**{**about["settings"], "temperature": tuple(about["settings"]["temperature"])})
             split, probes = recognise(path, model, forward, tensors, about)
-            weights = part("net", tensors)
-            net = gate_net(weights["0.weight"].size(1), settings.hidden).to(split.device, weights["0.weight"].dtype)
-            net.load_state_dict(weights)
+            nets = tuple(restored_gate(part(name, tensors), settings, split.device) for name in net_names(settings))
+            connected = about.get("connected", False)
             names, hops, targets = about["class_names"], about["hops"], about.get("targets", [None])
         except (KeyError, TypeError, RuntimeError, json.JSONDecodeError) as error:
             raise CheckpointError(f"{path} is damaged or was written by another version: {error}") from error
         return cls(
             split=split,
-            scores=PGScores(net.eval(), probes),
+            scores=PGScores(nets, probes, connected),
             kind=GraphKind.of(probes[0]),
             class_names=tuple(names),
             hops=hops,
             targets=tuple(targets),
             settings=settings,
         )
+
+
+def net_names(settings: PGSettings) -> list[str]:
+    """Under which names the networks are saved; a single one as in version 0.1."""
+    return ["net", *(f"net{place}" for place in range(1, settings.restarts))]
+
+
+def restored_gate(weights: dict[str, Tensor], settings: PGSettings, device: torch.device | None) -> nn.Sequential:
+    """A network with saved weights."""
+    net = gate_net(weights["0.weight"].size(1), settings.hidden).to(device, weights["0.weight"].dtype)
+    net.load_state_dict(weights)
+    return net.eval()
 
 
 def noisy_copies(instances: Instances, noise: float, generator: torch.Generator) -> NoisyReadings:
@@ -136,6 +163,7 @@ class PGExplainer(Method):
         task: "graph", "node" or "link".
         target_class: The class that counterfactuals lead to; None for any class other than the predicted one.
         hops: How far computation graphs of nodes and links reach; measured if None.
+        connected: Nodes and links: an edge ranks below the best path that connects it to the explained node.
         **settings: Fields of `PGSettings`.
 
     Raises:
@@ -147,44 +175,64 @@ class PGExplainer(Method):
     load = FittedPGExplainer.load
 
     def __init__(
-        self, *, task: TaskName = "graph", target_class: int | None = None, hops: int | None = None, **settings: Any
+        self,
+        *,
+        task: TaskName = "graph",
+        target_class: int | None = None,
+        hops: int | None = None,
+        connected: bool = False,
+        **settings: Any,
     ) -> None:
-        super().__init__(task=task, target_class=target_class, hops=hops)
+        super().__init__(task=task, target_class=target_class, hops=hops, connected=connected)
         check_names(settings, [*(field.name for field in fields(PGSettings)), *setting_names(PGExplainer)])
         self.settings = PGSettings(**settings)
 
     def learn(self, training: Callable[[], Instances], seed: int, progress: bool) -> PGScores:
         instances, settings = training(), self.settings
-        split = instances.split
-        labels = instances.passes(lambda done: split.log_probs(done.output)).argmax(1)
-        generator = torch.Generator().manual_seed(seed)
-
-        def some(ids: Tensor) -> SoftBatch:
-            return SoftBatch(split, *instances[ids], labels[ids])
-
-        def loss(ids: Tensor, share: float) -> Terms:
-            soft = some(ids)
-            logits = unit_logits(net, soft)
-            terms = mean_loss(soft, logits, share, settings, generator)
-            if copies is None:
-                return terms
-            copied = noisy_logits(net, copies(ids, soft.batch, soft.units, generator), split.task)
-            unstable = stability_loss(logits, soft.units.ptr, soft.units.owner, copied, STABLE_TOP)
-            return terms | {"stable": settings.weight_stable * unstable.mean()}
-
-        copies = noisy_copies(instances, settings.noise, generator) if settings.weight_stable else None
-        inputs, _ = unit_inputs(some(instances.everything[:1]))
-        with seeded(seed):
-            net = gate_net(inputs.size(1), settings.hidden).to(inputs)
-        schedule = Schedule(
-            settings.epochs, settings.lr, settings.batch_size, settings.epochs, constant, keep_last=True
-        )
-        run = Training(net, loss, lambda: 0.0, instances.everything, generator, schedule)
-        bar = tqdm(run, "PGExplainer", settings.epochs, unit="epoch", disable=not progress)
-        for epoch in bar:
-            bar.set_postfix(**{name: f"{value:.3f}" for name, value in epoch.terms.items()})
-        return PGScores(net, probe_graphs(instances.graphs))
+        labels = instances.passes(lambda done: instances.split.log_probs(done.output)).argmax(1)
+        seeds = [seed + RESTART_SEEDS * place for place in range(settings.restarts)]
+        nets = tuple(trained_gate(instances, labels, settings, one, progress) for one in seeds)
+        return PGScores(nets, probe_graphs(instances.graphs), self.connected)
 
     def fitted(self, **parts: Any) -> FittedPGExplainer:
         """The fitted explainer made of these parts."""
         return FittedPGExplainer(**(parts | {"scores": parts["scores"].unit_scores}), settings=self.settings)
+
+
+def trained_gate(
+    instances: Instances, labels: Tensor, settings: PGSettings, seed: int, progress: bool
+) -> nn.Sequential:
+    """Train one network.
+
+    Args:
+        instances: The training instances.
+        labels: Their predicted classes, [n].
+        settings: The settings.
+        seed: Draws first weights, mini-batches and gates.
+        progress: Whether to show a progress bar.
+    """
+    split, generator = instances.split, torch.Generator().manual_seed(seed)
+
+    def some(ids: Tensor) -> SoftBatch:
+        return SoftBatch(split, *instances[ids], labels[ids])
+
+    def loss(ids: Tensor, share: float) -> Terms:
+        soft = some(ids)
+        logits = unit_logits(net, soft)
+        terms = mean_loss(soft, logits, share, settings, generator)
+        if copies is None:
+            return terms
+        copied = noisy_logits(net, copies(ids, soft.batch, soft.units, generator), split.task)
+        unstable = stability_loss(logits, soft.units.ptr, soft.units.owner, copied, STABLE_TOP)
+        return terms | {"stable": settings.weight_stable * unstable.mean()}
+
+    copies = noisy_copies(instances, settings.noise, generator) if settings.weight_stable else None
+    inputs, _ = unit_inputs(some(instances.everything[:1]))
+    with seeded(seed):
+        net = gate_net(inputs.size(1), settings.hidden).to(inputs)
+    schedule = Schedule(settings.epochs, settings.lr, settings.batch_size, settings.epochs, constant, keep_last=True)
+    run = Training(net, loss, lambda: 0.0, instances.everything, generator, schedule)
+    bar = tqdm(run, "PGExplainer", settings.epochs, unit="epoch", disable=not progress)
+    for epoch in bar:
+        bar.set_postfix(**{name: f"{value:.3f}" for name, value in epoch.terms.items()})
+    return net

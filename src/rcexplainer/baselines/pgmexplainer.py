@@ -41,7 +41,7 @@ class PGMExplainer(Method):
         threshold: Drop in p(c) that counts as a changed prediction.
         significance: Level of the independence tests.
         seed: Random seed.
-        **common: `task`, `target_class` and `hops`, as for every method.
+        **common: `task`, `target_class`, `hops` and `connected`, as for every method.
 
     Raises:
         RCExplainerError: An unknown setting, or an impossible value.

@@ -54,7 +54,7 @@ class SubgraphX(Method):
         prune: Share of a state's nodes that is pruned at once.
         hide: How nodes that do not take part are hidden.
         seed: Random seed.
-        **common: `task`, `target_class` and `hops`, as for every method.
+        **common: `task`, `target_class`, `hops` and `connected`, as for every method.
 
     Raises:
         RCExplainerError: An unknown setting, or an impossible value.

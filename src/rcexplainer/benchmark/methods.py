@@ -15,6 +15,9 @@ from rcexplainer.method.fitted_explainer import FittedExplainer
 
 GREEDY_CANDIDATES = 64  # units of a computation graph that greedy deletion tries
 SHARED = ("task", "target_class", "hops")  # what every method is made with: no settings of its own
+# Settings that version 0.2 did not have, with their defaults. They are named only where they differ, so that results of
+# baselines without them are found.
+NEW_SETTINGS = {"connected": False, "restarts": 1}
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,7 @@ def _other(name: str, make: Callable[..., baselines.Method], usual: Usual, caps:
         return made(_inputs(case, name)).fit(case.network, case.training, **_fitting(case, progress))
 
     def settings(inputs: MethodInputs) -> dict[str, Any]:
-        return {field: value for field, value in _plain(vars(made(inputs))).items() if field not in SHARED}
+        return {field: value for field, value in _told(vars(made(inputs))).items() if field not in SHARED}
 
     return MethodEntry(fit, caps, settings)
 
@@ -161,6 +164,15 @@ def _plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     return value.__qualname__ if callable(value) else value
+
+
+def _told(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as JSON values, without those of NEW_SETTINGS that have their defaults."""
+    return {
+        name: _told(value) if isinstance(value, dict) else value
+        for name, value in _plain(dict(settings)).items()
+        if name not in NEW_SETTINGS or NEW_SETTINGS[name] != value
+    }
 
 
 def _greedy(inputs: MethodInputs) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.outputs import OutputKind
 from rcexplainer.gnn.split import split_model
 from rcexplainer.gnn.store_checks import check_all
+from rcexplainer.method.connection import connected_readings
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.settings import check_names, setting_names, whole
 from rcexplainer.method.unit_readings import UnitReadings
@@ -42,6 +43,7 @@ class Method:
         task: "graph", "node" or "link".
         target_class: The class that counterfactuals lead to; None for any class other than the predicted one.
         hops: How far computation graphs of nodes and links reach; measured if None.
+        connected: Nodes and links: an edge ranks below the best path that connects it to the explained node.
 
     Raises:
         RCExplainerError: An unknown setting, or an impossible value.
@@ -55,6 +57,7 @@ class Method:
         task: TaskName = "graph",
         target_class: int | None = None,
         hops: int | None = None,
+        connected: bool = False,
         **unknown: Any,
     ) -> None:
         check_names(unknown, setting_names(type(self)))
@@ -64,9 +67,13 @@ class Method:
             whole("hops", hops)
         if hops is not None and task == "graph":
             raise RCExplainerError(f"hops is for nodes and links, graphs are explained whole; got hops={hops}")
+        if not isinstance(connected, bool):
+            raise RCExplainerError(f"connected must be True or False, got {connected!r}")
+        if connected and task == "graph":
+            raise RCExplainerError("connected is for nodes and links: a graph has no node to be connected to")
         self.task: TaskName = task
         self.target_class = self.checked_target(target_class)
-        self.hops = hops
+        self.hops, self.connected = hops, connected
 
     def __repr__(self) -> str:
         target = "" if self.target_class is None else f", target_class={self.target_class!r}"
@@ -167,7 +174,7 @@ class Method:
             scores = self.learn(lambda: Instances(split, task.training_graphs(found, index, hops)), seed, progress)
         return self.fitted(
             split=split,
-            scores=Untargeted(scores),
+            scores=Untargeted(scores, self.connected),
             kind=GraphKind.of(found[0]),
             class_names=tuple(class_names or ()),
             device=place,
@@ -195,6 +202,7 @@ class Method:
             task=moved.get("task", self.task),
             target_class=self.target_class,
             hops=moved.get("hops", self.hops),
+            connected=self.connected,
         )
         return other
 
@@ -202,11 +210,12 @@ class Method:
 class Untargeted:
     """Scores that are the same whichever class is to be reached."""
 
-    def __init__(self, scores: UnitScores) -> None:
-        self.unit_scores = scores
+    def __init__(self, scores: UnitScores, connected: bool = False) -> None:
+        self.unit_scores, self.connected = scores, connected
 
     def __call__(self, instances: Instances, labels: Tensor, target: int | None) -> Tensor | UnitReadings:
-        return self.unit_scores(instances, labels)
+        found = self.unit_scores(instances, labels)
+        return connected_readings(found, instances) if self.connected else found
 
 
 def check_target(target_class: int | None, num_classes: int) -> None:

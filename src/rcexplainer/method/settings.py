@@ -25,6 +25,7 @@ class CommonSettings(TypedDict, total=False):
     task: TaskName
     target_class: int | None
     hops: int | None
+    connected: bool
 
 
 def setting_names(method: type) -> list[str]:
