@@ -12,8 +12,8 @@ from torch_geometric.data import Data
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation
-from rcexplainer.metrics import motif_accuracy, motif_auc
-from rcexplainer.metrics.motif import auc
+from rcexplainer.metrics import MotifRecovery, motif_accuracy, motif_auc, motif_recovery
+from rcexplainer.metrics.motif import auc, motif_aucs
 from tests.metrics.test_fidelity import path
 
 PAIRS = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (4, 5), (4, 6), (5, 6)]
@@ -31,13 +31,17 @@ def whole() -> Data:
     )
 
 
-def explained(node: int, inside: list[int], scores: list[float]) -> Explanation:
-    """A node whose computation graph has the pairs at these places, with these scores."""
+def explained(
+    node: int, inside: list[int], scores: list[float], relevance: list[float] | None = None, fixed: tuple[int, ...] = ()
+) -> Explanation:
+    """A node whose computation graph has the pairs at these places, with these scores; no message on `fixed` ones."""
     graph = whole()
     ids = torch.tensor(inside + [place + len(PAIRS) for place in inside])
-    part = Data(x=graph.x, edge_index=graph.edge_index[:, ids])
+    dead = torch.tensor([place in fixed for place in inside] * 2)
+    part = Data(x=graph.x, edge_index=graph.edge_index[:, ids], edge_fixed=dead)
     probabilities = torch.tensor([0.1, 0.9])
-    return Explanation(graph, torch.tensor(scores * 2), 1, probabilities, (), None, node, part, ids)
+    second = None if relevance is None else torch.tensor(relevance * 2)
+    return Explanation(graph, torch.tensor(scores * 2), 1, probabilities, (), None, node, part, ids, second)
 
 
 def test_auc_counts_pairs_of_edges() -> None:
@@ -111,3 +115,30 @@ def test_motif_auc_pools_the_edges_of_all_graphs():
     assert motif_auc([one, two]) == 0.5
     with pytest.raises(RCExplainerError, match="carry `edge_motif`"):
         motif_auc([path(2, [0.1, 0.2])])
+
+
+def test_live_edges_are_those_that_can_matter() -> None:
+    """4–5 is at the rim: everybody scores it 0, so that it adds easy wins to the AUC over all edges."""
+    one = explained(0, [0, 1, 2, 3, 4, 5], [0.9, 0.8, 0.3, 0.4, 0.1, 0.0], fixed=(5,))
+    assert motif_auc([one]) == pytest.approx(8 / 9)
+    assert motif_auc([one], live=True) == pytest.approx(5 / 6)
+    assert motif_recovery([one]).live_auc == motif_auc([one], live=True)
+
+
+def test_an_auc_of_its_own_for_every_instance() -> None:
+    good, low, same = explained(0, [0, 3], [0.9, 0.8]), explained(1, [0, 3], [0.4, 0.1]), explained(0, [0, 1], [1, 0])
+    assert motif_auc([good, low]) == pytest.approx(3 / 4)
+    assert motif_auc([good, low, same], pooled=False) == 1.0  # the last has nothing outside its motif
+    assert math.isnan(motif_auc([same], pooled=False))
+    first, second, none = motif_aucs([good, low, same])
+    assert first == second == 1.0
+    assert math.isnan(none)
+
+
+def test_both_readings_are_compared_with_the_motif() -> None:
+    one = explained(0, [0, 1, 2, 3, 4], [0.2, 0.3, 0.1, 0.8, 0.9], [0.9, 0.8, 0.7, 0.2, 0.1])
+    assert motif_auc([one]) == 0.0
+    assert motif_auc([one], reading="relevance") == motif_accuracy([one], reading="relevance") == 1.0
+    assert motif_recovery([one], "relevance") == MotifRecovery(1.0, 1.0, 1.0, 1.0)
+    with pytest.raises(RCExplainerError, match="no edge_relevance"):
+        motif_auc([explained(0, [0, 3], [0.9, 0.8])], reading="relevance")

@@ -13,18 +13,20 @@ from rcexplainer.core.search import toggle_each
 from rcexplainer.gnn.instances import Instances
 
 
-def single_deletions(instances: Instances) -> tuple[Tensor, Tensor]:
+def single_deletions(instances: Instances, some: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Run the model without each single unit.
 
     Args:
         instances: The instances.
+        some: [k] the units that are tried; None: all of them.
 
     Returns:
-        Log-probabilities of each unit's instance, with the unit and without it, both [units, C].
+        Log-probabilities of each unit's instance, with the unit and without it, both [k, C].
     """
     units = instances.units
     nothing = torch.zeros(len(units), dtype=torch.bool, device=units.owner.device)
-    instance, removed = toggle_each(units.ptr, nothing, torch.arange(len(units), device=units.owner.device))
+    tried = torch.arange(len(units), device=units.owner.device) if some is None else some
+    instance, removed = toggle_each(units.ptr, nothing, tried)
     left = instances.log_probs(instance, removed)
     return instances.log_probs(instances.everything, nothing)[instance], left
 

@@ -3,7 +3,8 @@
 from rcexplainer.metrics.direction import BETTER, Direction
 from rcexplainer.metrics.fidelity import Fidelity, Sufficiency, fidelity, sufficiency
 from rcexplainer.metrics.flips import Counterfactuals, counterfactuals
-from rcexplainer.metrics.motif import motif_accuracy, motif_auc
+from rcexplainer.metrics.motif import MotifRecovery, motif_accuracy, motif_auc, motif_recovery
+from rcexplainer.metrics.motif_direction import MotifDirection, motif_direction
 from rcexplainer.metrics.perturbation import perturb
 from rcexplainer.metrics.region_agreement import RegionAgreement, region_agreement
 from rcexplainer.metrics.robustness import Robustness, robustness
@@ -15,6 +16,8 @@ __all__ = [
     "Direction",
     "ExplainTime",
     "Fidelity",
+    "MotifDirection",
+    "MotifRecovery",
     "RegionAgreement",
     "Robustness",
     "Sufficiency",
@@ -23,6 +26,8 @@ __all__ = [
     "fidelity",
     "motif_accuracy",
     "motif_auc",
+    "motif_direction",
+    "motif_recovery",
     "perturb",
     "region_agreement",
     "robustness",

@@ -23,6 +23,8 @@ BETTER: dict[str, Direction] = {
     "size": "lower",
     # against the known motif
     "auc": "higher",
+    "live_auc": "higher",
+    "node_auc": "higher",
     "accuracy": "higher",
     # under noise
     "node_accuracy": "higher",

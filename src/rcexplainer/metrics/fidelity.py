@@ -85,8 +85,10 @@ def sufficiency(
     return Sufficiency(tuple(sparsity), tuple(drops.mean(1).tolist()), tuple((1 - changed.mean(1)).tolist()))
 
 
-def _split(model: nn.Module, explanations: Sequence[Explanation]) -> SplitModel:
-    """The model, split for the task of these explanations."""
+def split_of(model: nn.Module | SplitModel, explanations: Sequence[Explanation]) -> SplitModel:
+    """The model, split for the task of these explanations, of which there is at least one."""
+    if isinstance(model, SplitModel):
+        return model
     first = explanations[0]
     if first.index is None:
         run = partial(split_model, model, [one.graph for one in explanations])
@@ -116,7 +118,7 @@ def _run(
     `removed(units of the explanation)` are deleted."""
     if not explanations:
         raise RCExplainerError(f"{name} needs at least one explanation")
-    split = model if isinstance(model, SplitModel) else _split(model, explanations)
+    split = split_of(model, explanations)
     labels = torch.tensor([one.prediction for one in explanations])
     before = torch.stack([one.probabilities for one in explanations]).gather(1, labels[:, None]).squeeze(1)
     instances = Instances(split, [one.instance for one in explanations])
