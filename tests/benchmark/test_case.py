@@ -1,9 +1,13 @@
 """A case: which instances are explained, in which order, and where."""
 
+from dataclasses import replace
+
 import torch
 
+from rcexplainer.baselines import Method
 from rcexplainer.benchmark.case import Case
 from rcexplainer.benchmark.methods import METHODS
+from rcexplainer.explainer import RCExplainer
 
 
 def test_explained_are_test_graphs_predicted_as_houses(case, at_random) -> None:
@@ -48,3 +52,17 @@ def test_nodes_to_learn_from_follow_the_held_out_ones(node_case) -> None:
     assert shown[nodes.count].index == int(nodes.seen[0])
     assert nodes.graphs([0]) == []
     assert nodes.validation is nodes.background is None
+    assert nodes.learnt is nodes.seen
+
+
+def test_motifs_are_set_apart_for_ours_alone(node_case, monkeypatch) -> None:
+    nodes = replace(node_case, motifs_apart=True)
+    motif = nodes.data.graph.node_motif_id
+    assert not set(motif[nodes.learnt].tolist()) & set(motif[nodes.validation].tolist())
+    given = []
+    for kind in (RCExplainer, Method):
+        monkeypatch.setattr(kind, "fit", lambda *_, index, val=None, **__: given.append((index, val)))
+    for name in ("rcexplainer", "pgexplainer"):
+        METHODS[name].fit(nodes, False)
+    assert given[0] == (nodes.learnt, nodes.validation)
+    assert given[1] == (nodes.seen, None)

@@ -110,6 +110,8 @@ def test_a_folder_of_another_evaluation_is_refused_by_what_differs(found, folder
         evaluate(**how | {"settings": {"epochs": 3}})
     with pytest.raises(RCExplainerError, match=r"methods is default there, compared here"):
         evaluate(**how | {"methods": "all"})
+    with pytest.raises(RCExplainerError, match=r"recipe is plain there, null here"):
+        evaluate(**how | {"recipe": "ours"})
 
 
 def test_wrong_arguments_cost_no_time(monkeypatch) -> None:
@@ -122,6 +124,7 @@ def test_wrong_arguments_cost_no_time(monkeypatch) -> None:
         ({"methods": "all", "protocol": "paper"}, "compared on held-out instances and on the CPU: leave out protocol"),
         ({"methods": "all", "device": "cpu"}, "leave out protocol and device"),
         ({"seeds": ()}, "at least one seed is needed"),
+        ({"recipe": "theirs"}, "unknown recipe 'theirs'; known: ours, plain, authors"),
     ):
         with pytest.raises(RCExplainerError, match=message):
             evaluate("ba-2motifs", **arguments)

@@ -6,7 +6,14 @@ import pytest
 import torch
 
 from rcexplainer.benchmark import layout, networks
-from rcexplainer.benchmark.layout import LAYOUTS, link_parts, motif_halves, motif_nodes, same_graphs
+from rcexplainer.benchmark.layout import (
+    LAYOUTS,
+    link_parts,
+    motif_halves,
+    motif_nodes,
+    motif_validation,
+    same_graphs,
+)
 from rcexplainer.datasets import load
 from rcexplainer.errors import RCExplainerError
 from tests.benchmark.toys import toy
@@ -55,6 +62,21 @@ def test_no_motif_is_on_both_sides(monkeypatch) -> None:
     ids = graph.node_motif_id
     assert not torch.isin(ids[seen], ids[unseen]).any()
     assert sorted([*seen.tolist(), *unseen.tolist()]) == motif_nodes(graph).tolist()
+
+
+def test_validation_nodes_are_of_motifs_that_are_not_trained_on(monkeypatch) -> None:
+    monkeypatch.setattr(layout, "motif_nodes", motif_nodes)
+    data = load("tree-cycles")
+    seen, unseen = motif_halves(data, None, seed=3)
+    learnt, apart = motif_validation(data, seen, seed=3)
+    ids = data.graph.node_motif_id
+    motifs = [set(ids[nodes].tolist()) for nodes in (learnt, apart, unseen)]
+    assert not motifs[0] & motifs[1]
+    assert not motifs[2] & (motifs[0] | motifs[1])
+    assert sorted([*learnt.tolist(), *apart.tolist()]) == seen.tolist()
+    assert len(motifs[1]) == len(motifs[0] | motifs[1]) // 10
+    one = seen[ids[seen] == ids[seen[0]]]
+    assert motif_validation(data, one, seed=3)[1] is None
 
 
 def test_links_are_learnt_from_the_training_part_and_held_out_in_the_test_part() -> None:

@@ -14,6 +14,7 @@ from rcexplainer.benchmark.motif_plan import correctly_predicted, mean_rows, mot
 from rcexplainer.benchmark.plan import Evaluation
 from rcexplainer.benchmark.reliance import Reliance
 from rcexplainer.datasets import load
+from rcexplainer.metrics import MotifRecovery
 from tests.benchmark.toys import few_motif_nodes, toy
 
 
@@ -38,6 +39,12 @@ def test_every_method_is_measured_on_unseen_nodes(nodes) -> None:
             shares = (group.auc, group.accuracy, group.auc_every, group.accuracy_every, group.counterfactuals.flipped)
             assert all(0 <= share <= 1 for share in shares)
     assert 0 <= nodes.networks[0].motif_use[0].flips <= 1
+    for group in (group for one in nodes.results for group in one.groups):
+        assert (group.recovery.auc, group.recovery.accuracy) == (group.auc, group.accuracy)
+    direction = nodes.networks[0].motif_use[0].direction
+    assert direction.supports + direction.opposes + direction.neither == pytest.approx(1)
+    assert nodes.recipe == "plain"
+    assert nodes.to_json()["recipe"] == "plain"
 
 
 def test_correctly_predicted_are_those_whose_prediction_is_their_label() -> None:
@@ -56,16 +63,22 @@ def test_how_far_a_network_relies_on_the_motif_is_measured(nodes) -> None:
 
 def test_tables(nodes) -> None:
     *_, (rows, _), (costs, caption) = nodes.tables()
-    numbers = ("auc", "accuracy", "auc_every", "accuracy_every", "flipped", "size", "edgeless")
-    assert tuple(rows[0]) == ("method", "nodes", "networks", *numbers)
+    numbers = ("live_auc", "auc", "node_auc", "accuracy", "auc_every", "accuracy_every", "flipped", "size", "edgeless")
+    assert tuple(rows[0]) == ("method", "nodes", "networks", "reading", *numbers)
+    occluded = [row for row in rows if row["method"] == "occlusion"]
+    assert [row["reading"] for row in occluded] == ["scores", "relevance"]
+    assert occluded[0]["flipped"]
+    assert not occluded[1]["flipped"]  # counterfactuals are those of the scores
+    assert {row["reading"] for row in rows if row["method"] == "random"} == {"scores"}
     assert [row["method"] for row in costs] == ["rcexplainer", "greedy", "occlusion", "random"]
     assert "one node alone" in caption
 
 
 def by_hand(auc: float, share: float, seed: int) -> tuple[MethodResult, NetworkResult]:
     group = GroupResult(
-        "unseen", "", (0, 1), None, auc, auc, auc, auc, counterfactuals=VerifiedCounterfactuals(1, 1, 1)
-    )
+        "unseen", "", (0, 1), None, auc, auc, auc, auc, counterfactuals=VerifiedCounterfactuals(1, 1, 1),
+        recovery=MotifRecovery(auc, auc, auc, auc),
+    )  # fmt: skip
     use = MotifUse("all", "", 2, share, Reliance(1, 0.2, 0.1, 1))
     return MethodResult("rcexplainer", seed, Timed("rcexplainer", seed), groups=(group,)), NetworkResult(
         seed, 1, (use,)

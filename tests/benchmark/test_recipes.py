@@ -1,11 +1,15 @@
 """How networks are trained, by name."""
 
+from dataclasses import replace
+
 import pytest
 
 from rcexplainer.benchmark import recipes
-from rcexplainer.benchmark.recipes import recipe_of
+from rcexplainer.benchmark.accuracy import training_settings
+from rcexplainer.benchmark.recipes import recipe_of, usual_recipe
 from rcexplainer.datasets import load
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.gnn.trainer import DEFAULT_TRAINING
 
 
 def test_ours_are_the_settings_of_the_dataset_on_all_graphs() -> None:
@@ -13,6 +17,16 @@ def test_ours_are_the_settings_of_the_dataset_on_all_graphs() -> None:
     ours = recipe_of("ours")
     assert ours.settings("ba-2motifs") == recipes.training_settings("ba-2motifs")
     assert ours.data(data) is data
+
+
+def test_plain_networks_never_see_a_copy_without_edges(monkeypatch) -> None:
+    monkeypatch.setattr(recipes, "training_settings", training_settings)
+    for name in ("ba-shapes", "ba-community", "tree-cycles", "ba-grid", "tree-grid"):
+        ours, plain = (recipe_of(recipe).settings(name) for recipe in ("ours", "plain"))
+        assert ours.without_edges
+        assert plain == DEFAULT_TRAINING["node"] == replace(ours, without_edges=())
+        assert usual_recipe(name) == "plain"
+    assert usual_recipe("ba-2motifs") == usual_recipe("shared-neighbours") == "ours"
 
 
 def test_the_authors_recipe_is_theirs() -> None:
@@ -33,5 +47,5 @@ def test_larger_graphs_are_left_out_and_the_others_stay_in_their_part() -> None:
 
 
 def test_an_unknown_recipe_is_named() -> None:
-    with pytest.raises(RCExplainerError, match="unknown recipe 'theirs'; known: ours, authors"):
+    with pytest.raises(RCExplainerError, match="unknown recipe 'theirs'; known: ours, plain, authors"):
         recipe_of("theirs")

@@ -44,6 +44,7 @@ def test_defaults_reach_the_harness_and_tables_are_shown(run, asked):
             "seeds": (0,),
             "methods": None,
             "protocol": "held-out",
+            "recipe": None,
             "preset": "default",
             "settings": {},
             "robustness": True,
@@ -57,7 +58,7 @@ def test_defaults_reach_the_harness_and_tables_are_shown(run, asked):
 
 def test_options_reach_the_harness(run, asked, tmp_path):
     options = ["--arch", "gin", "--seeds", "2", "--methods", "cf2,rcexplainer", "--protocol", "paper"]
-    options += ["--preset", "paper", "--set", "epochs=3", "--no-robustness", "--device", "cpu"]
+    options += ["--preset", "paper", "--set", "epochs=3", "--no-robustness", "--device", "cpu", "--recipe", "plain"]
     folders = ["--root", str(tmp_path), "--out", str(tmp_path / "new")]
     ended = run(*EVALUATE, *options, *folders, "--quiet", "--json")
     assert (ended.code, json.loads(ended.out)) == (0, {"arch": "gin"})
@@ -69,6 +70,7 @@ def test_options_reach_the_harness(run, asked, tmp_path):
             "seeds": (0, 1),
             "methods": "cf2,rcexplainer",
             "protocol": "paper",
+            "recipe": "plain",
             "preset": "paper",
             "settings": {"epochs": 3},
             "robustness": False,

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from rcexplainer.benchmark.layout import LAYOUTS, PARTITIONS, Explains, Layout
+from rcexplainer.benchmark.layout import LAYOUTS, PARTITIONS, Explains, Layout, motif_validation
 from rcexplainer.benchmark.measures import predictions
 from rcexplainer.benchmark.networks import on_device, trained_gnn
 from rcexplainer.benchmark.tuned import tuned_settings
@@ -45,6 +45,7 @@ class Case:
     greedy_depth: float = GREEDY_DEPTH
     device: str | None = None
     baseline_settings: Mapping[str, Any] = field(default_factory=dict)  # of a baseline, on top of its tuned settings
+    motifs_apart: bool = False  # in node sets RCExplainer's validation nodes are of motifs of their own
 
     @classmethod
     def of(
@@ -60,6 +61,7 @@ class Case:
         device: str | None = None,
         baseline_settings: Mapping[str, Any] | None = None,
         recipe: str = "ours",
+        motifs_apart: bool = False,
         root: Path | None = None,
         keep: Path | None = None,
         progress: bool = True,
@@ -77,6 +79,8 @@ class Case:
             device: Where the network is trained and, in graph sets, methods are run; None: the CPU.
             baseline_settings: Of a baseline, on top of its tuned settings; RCExplainer ignores them.
             recipe: How the network is trained, a key of `RECIPES`.
+            motifs_apart: Whether, in node sets, whole motifs are set apart for RCExplainer's validation; otherwise it
+                holds out a tenth of the nodes it is given, whose motifs it is trained on too.
             root: Where downloaded datasets are.
             keep: A folder of trained networks.
             progress: Show progress bars.
@@ -96,6 +100,7 @@ class Case:
             greedy_depth,
             device if task == "graph" else None,
             dict(baseline_settings or {}),
+            motifs_apart,
         )
 
     def tuned(self, method: str) -> Mapping[str, Any]:
@@ -148,9 +153,23 @@ class Case:
         return [self.data.graph] if self.within else on_device(self._layout.training, self.device)
 
     @cached_property
-    def validation(self) -> list[Data] | None:
-        """Graphs for early stopping; None: the method holds some out itself."""
-        found = None if self.within else self._layout.validation
+    def _learning(self) -> tuple[Tensor | None, Tensor | None]:
+        """Nodes or links that RCExplainer is trained on, and those set apart for it."""
+        if self.seen is None or not self.motifs_apart or self.data.task != "node":
+            return self.seen, None
+        return motif_validation(self.data, self.seen, self.seed)
+
+    @property
+    def learnt(self) -> Tensor | None:
+        """Nodes or links to learn from without those of `validation`; None for graphs."""
+        return self._learning[0]
+
+    @cached_property
+    def validation(self) -> list[Data] | Tensor | None:
+        """Graphs, or nodes, for early stopping; None: the method holds some out itself."""
+        if self.within:
+            return self._learning[1]
+        found = self._layout.validation
         return None if found is None else on_device(found, self.device)
 
     @cached_property

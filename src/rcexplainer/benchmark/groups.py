@@ -22,7 +22,7 @@ from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.results import Search
-from rcexplainer.metrics import Fidelity, RegionAgreement
+from rcexplainer.metrics import Fidelity, MotifDirection, MotifRecovery, RegionAgreement
 
 
 class Group(NamedTuple):
@@ -49,6 +49,8 @@ class GroupResult:
     strict_robustness: float = NAN  # the same under strict noise
     counterfactuals: VerifiedCounterfactuals | None = None
     edges: EdgeSet | None = None  # RCExplainer only, whose scores are calibrated
+    recovery: MotifRecovery | None = field(default=None, metadata=LATER)  # of the own motif, by the scores
+    relevance: MotifRecovery | None = field(default=None, metadata=LATER)  # the same by the relevance, if it has it
     edgeless: float = field(default=NAN, metadata=LATER)  # share that keeps its prediction without any edge
     region_agreement: RegionAgreement | None = field(default=None, metadata=LATER)  # RCExplainer only, it has regions
 
@@ -74,6 +76,7 @@ class MotifUse:
     instances: int
     flips: float  # share that flips when the motif is deleted; nan where motifs are not known
     reliance: Reliance | None = None
+    direction: MotifDirection | None = field(default=None, metadata=LATER)  # do its edges support the prediction?
 
 
 @dataclass(frozen=True)
@@ -153,6 +156,12 @@ def explained_at_random(case: Case, places: list[int]) -> dict[int, Explanation]
     return case.explained(METHODS["random"].fit(case, False), places, "none")
 
 
-def motif_use(case: Case, group: Group, ones: list[Explanation], relied: Reliance | None) -> MotifUse:
+def motif_use(
+    case: Case,
+    group: Group,
+    ones: list[Explanation],
+    relied: Reliance | None,
+    direction: MotifDirection | None = None,
+) -> MotifUse:
     """Whether the network uses the motif of these instances."""
-    return MotifUse(group.name, group.label, len(ones), motif_flips(case.split, ones), relied)
+    return MotifUse(group.name, group.label, len(ones), motif_flips(case.split, ones), relied, direction)

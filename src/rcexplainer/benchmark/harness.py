@@ -19,6 +19,7 @@ from rcexplainer.benchmark.motif_plan import motif_plan
 from rcexplainer.benchmark.networks import each_seed
 from rcexplainer.benchmark.paper_plan import paper_plan
 from rcexplainer.benchmark.plan import Evaluation, Plan
+from rcexplainer.benchmark.recipes import recipe_of, usual_recipe
 from rcexplainer.datasets import task_of
 from rcexplainer.errors import MissingExtraError, RCExplainerError
 from rcexplainer.explainer import RCExplainer
@@ -34,6 +35,7 @@ def evaluate(
     *,
     methods: str | Sequence[str] | None = None,
     protocol: str = "held-out",
+    recipe: str | None = None,
     preset: str = "default",
     settings: Mapping[str, Any] | None = None,
     robustness: bool = True,
@@ -51,6 +53,7 @@ def evaluate(
         methods: None: RCExplainer beside greedy deletion, occlusion and random order. Names, or "all": these methods
             and the three references are compared on one sample of held-out instances.
         protocol: "held-out", or "paper": fitted and evaluated on the same graphs of one class.
+        recipe: How networks are trained, a key of `RECIPES`; None: "plain" for node sets, else "ours".
         preset: Of RCExplainer.
         settings: Of RCExplainer, on top of the preset.
         robustness: Measure whether explanations survive 10 % noise (graph sets).
@@ -72,7 +75,8 @@ def evaluate(
     if not seeds:
         raise RCExplainerError("at least one seed is needed")
     RCExplainer(task=task, preset=preset, **own)  # before anything is trained: wrong settings raise at once
-    arch = arch or DEFAULT_MODELS[task]
+    arch, recipe = arch or DEFAULT_MODELS[task], recipe or usual_recipe(dataset)
+    recipe_of(recipe)
     arguments = {
         "dataset": dataset,
         "arch": arch,
@@ -84,6 +88,8 @@ def evaluate(
         "device": device,
         "version": __version__,
     }
+    if recipe != "ours":  # folders of graph and link sets are as they were in version 0.2
+        arguments["recipe"] = recipe
     archive = Archive.of(None if out is None else Path(out), arguments)
     case_of = partial(
         Case.of,
@@ -94,6 +100,8 @@ def evaluate(
         explains=plan.explains,
         greedy_depth=plan.greedy_depth,
         device=device,
+        recipe=recipe,
+        motifs_apart=True,
         root=root,
         keep=archive.networks,
         progress=progress,
@@ -104,7 +112,9 @@ def evaluate(
         network, found = _one_seed(plan, archive, seed, partial(case_of, seed), progress)
         networks.append(network)
         results += found
-    evaluation = Evaluation(dataset, arch, protocol, preset, own, tuple(seeds), tuple(networks), tuple(results), plan)
+    evaluation = Evaluation(
+        dataset, arch, protocol, preset, own, tuple(seeds), tuple(networks), tuple(results), plan, recipe
+    )
     archive.finish(evaluation.to_json())
     return evaluation
 

@@ -7,8 +7,9 @@ Graphs, by what is explained:
     paper         all graphs of the set predicted as that class: methods are fitted and evaluated on the same graphs
     authors       methods are fitted on the training graphs predicted as that class; test graphs stand beside them
 
-Nodes: the nodes of half of the motifs, and of the other half. Links: correctly predicted links of the training part,
-and of the test part.
+Nodes: the nodes of half of the motifs, and of the other half; a tenth of the first half may be set apart, whole motifs
+again, so that what a method chooses on them is not chosen on motifs that it was trained on. Links: correctly predicted
+links of the training part, and of the test part.
 """
 
 from collections.abc import Callable, Sequence
@@ -106,6 +107,30 @@ def motif_halves(data: GraphDataset, network: GNN, seed: int) -> tuple[Tensor, T
     order = motifs[torch.randperm(len(motifs), generator=torch.Generator().manual_seed(seed))]
     seen = torch.isin(graph.node_motif_id[nodes], order[: len(order) // 2])
     return nodes[seen], nodes[~seen]
+
+
+VALIDATION_MOTIFS = 10  # one of so many motifs to learn from is set apart
+
+
+def motif_validation(data: GraphDataset, seen: Tensor, seed: int) -> tuple[Tensor, Tensor | None]:
+    """Set some motifs apart for validation.
+
+    Args:
+        data: A node set.
+        seen: The nodes to learn from.
+        seed: Draws the motifs.
+
+    Returns:
+        The nodes to train on, and those of a tenth of the motifs, at least one; None for the latter where all nodes are
+        of one motif.
+    """
+    own = data.graph.node_motif_id[seen]
+    motifs = own.unique()
+    if len(motifs) < 2:
+        return seen, None
+    order = motifs[torch.randperm(len(motifs), generator=torch.Generator().manual_seed(seed))]
+    apart = torch.isin(own, order[: max(1, len(motifs) // VALIDATION_MOTIFS)])
+    return seen[~apart], seen[apart]
 
 
 @torch.no_grad()

@@ -112,7 +112,7 @@ def _ours(name: str, make: Callable[[MethodInputs], RCExplainer]) -> MethodEntry
             case.training,
             val=case.validation,
             background=case.background,
-            **_fitting(case, progress),
+            **(_fitting(case, progress) | {"index": case.learnt}),
         )
 
     return MethodEntry(fit, settings=lambda inputs: make(inputs).settings)

@@ -1,11 +1,15 @@
 """Node and link sets: does the own motif of an instance get the scores, and does deleting few edges flip it?
 
-Nodes: the mask network is fitted on the nodes of half of the motifs; the headline is of the nodes of the other half.
-All motif nodes, the paper's protocol, stand beside it. Links: fitted on the training part, explained are those of the
-test part that the network correctly predicts as links.
+Nodes: the mask network is fitted on the nodes of half of the motifs, a tenth of which is set apart to choose among its
+restarts; the headline is of the nodes of the other half. All motif nodes, the paper's protocol, stand beside it. Links:
+fitted on the training part, explained are those of the test part that the network correctly predicts as links.
 
 A network whose predictions do not change when a node's own motif is deleted does not use it, and its ground truth says
 nothing: such networks are counted, and left out of the headline.
+
+A method has a row for each of its readings: scores, and relevance where it has that. `live_auc` is over the edges that
+can matter at all; `auc` over all edges of the computation graphs, most of which may be dead; `node_auc` is the mean of
+the instances' own AUCs over live edges.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,21 +28,30 @@ from rcexplainer.benchmark.groups import (
     motif_use,
     usual_search,
 )
-from rcexplainer.benchmark.measures import VerifiedCounterfactuals, keeps_without_edges
+from rcexplainer.benchmark.measures import NAN, VerifiedCounterfactuals, keeps_without_edges
 from rcexplainer.benchmark.networks import sample
 from rcexplainer.benchmark.plan import Evaluation, Plan
 from rcexplainer.benchmark.reliance import NEGLIGIBLE, Reliance, reliance
 from rcexplainer.benchmark.results import OURS, Rows, Tables, mean, std
 from rcexplainer.datasets import GraphDataset, task_of
 from rcexplainer.explanation import Explanation
-from rcexplainer.metrics import counterfactuals, motif_accuracy, motif_auc
+from rcexplainer.metrics import (
+    MotifDirection,
+    MotifRecovery,
+    counterfactuals,
+    motif_accuracy,
+    motif_auc,
+    motif_direction,
+    motif_recovery,
+)
 
 USES_MOTIF = 0.9  # a network counts if at least this share of its motif nodes flips when their motif is deleted
 REFERENCE_INSTANCES = 30  # on which the slow references are run
 REFERENCE_DEPTH = 0.1  # the share of the units that greedy deletion orders
 TIMED_INSTANCES = 5  # on which the times of a method are taken
 
-NUMBERS = ("auc", "accuracy", "auc_every", "accuracy_every", "flipped", "size", "edgeless")
+RECOVERY = tuple(field.name for field in fields(MotifRecovery))
+NUMBERS = ("auc_every", "accuracy_every", "flipped", "size", "edgeless")
 
 
 def motif_plan() -> Plan:
@@ -46,6 +59,8 @@ def motif_plan() -> Plan:
     measures = {
         "auc": lambda shown: motif_auc(shown.ones),
         "accuracy": lambda shown: motif_accuracy(shown.ones),
+        "recovery": lambda shown: motif_recovery(shown.ones),
+        "relevance": _relevance,
         "auc_every": lambda shown: motif_auc(shown.ones, "every"),
         "accuracy_every": lambda shown: motif_accuracy(shown.ones, "every"),
         "counterfactuals": _counterfactuals,
@@ -75,6 +90,12 @@ def correctly_predicted(data: GraphDataset, one: Explanation) -> bool:
     return data.task == "node" and one.prediction == int(data.graph.y[one.index])
 
 
+def _relevance(shown: GroupExplanations) -> MotifRecovery | None:
+    """The second reading, of methods that have it."""
+    known = all(one.relevance is not None for one in shown.ones)
+    return motif_recovery(shown.ones, "relevance") if known else None
+
+
 def _counterfactuals(shown: GroupExplanations) -> VerifiedCounterfactuals:
     """All flips count, of whatever size; they were verified when they were searched for."""
     found = counterfactuals(shown.ones)
@@ -85,7 +106,9 @@ def _network(case: Case) -> NetworkResult:
     """Motif flips of all instances; reliance of the instances on which the references are run."""
     shown = explained_at_random(case, case.places)
     some = [shown[place] for place in sample(case.count, REFERENCE_INSTANCES, case.seed) if place in shown]
-    use = motif_use(case, Group("all", "", list(shown)), list(shown.values()), reliance(case.split, some))
+    ones = list(shown.values())
+    direction = motif_direction(case.split, ones)
+    use = motif_use(case, Group("all", "", list(shown)), ones, reliance(case.split, some), direction)
     return NetworkResult(case.seed, case.accuracy, (use,))
 
 
@@ -103,18 +126,31 @@ def mean_rows(evaluation: Evaluation, headline: bool) -> Rows:
             for group in one.groups:
                 found.setdefault((one.method, group.group), []).append(group)
     noun = f"{task_of(evaluation.dataset)}s"
-    return [
-        {"method": method, noun: group, "networks": len(ones), **_mean_texts(ones)}
-        for (method, group), ones in found.items()
-    ]
+    rows: Rows = []
+    for (method, name), ones in found.items():
+        about = {"method": method, noun: name, "networks": len(ones)}
+        rows.append({**about, "reading": "scores", **_recovery_texts([one.recovery for one in ones]), **_texts(ones)})
+        if all(one.relevance is not None for one in ones):
+            second = _recovery_texts([one.relevance for one in ones])
+            rows.append({**about, "reading": "relevance", **second, **dict.fromkeys(NUMBERS, "")})
+    return rows
 
 
-def _mean_texts(ones: Sequence[GroupResult]) -> dict[str, str]:
-    texts: dict[str, str] = {}
-    for name in NUMBERS:
-        values = [getattr(one.counterfactuals if name in ("flipped", "size") else one, name) for one in ones]
-        texts[name] = f"{mean(values):.3f} ± {std(values):.3f}"
-    return texts
+def _recovery_texts(ones: Sequence[MotifRecovery | None]) -> dict[str, str]:
+    """How well one reading finds the motif, in words."""
+    return {name: _text([getattr(one, name, NAN) for one in ones]) for name in RECOVERY}
+
+
+def _texts(ones: Sequence[GroupResult]) -> dict[str, str]:
+    """The numbers that a method has once, whatever the reading."""
+    return {
+        name: _text([getattr(one.counterfactuals if name in ("flipped", "size") else one, name) for one in ones])
+        for name in NUMBERS
+    }
+
+
+def _text(values: Sequence[float]) -> str:
+    return f"{mean(values):.3f} ± {std(values):.3f}"
 
 
 def motif_summary(evaluation: Evaluation) -> dict[str, Any]:
@@ -132,6 +168,8 @@ def motif_tables(evaluation: Evaluation) -> Tables:
     good = sum(share >= USES_MOTIF for share in shares)
     relied = [use.reliance for network in evaluation.networks for use in network.motif_use if use.reliance is not None]
     means = {field.name: mean([getattr(one, field.name) for one in relied]) for field in fields(Reliance)}
+    ways = [use.direction for network in evaluation.networks for use in network.motif_use if use.direction is not None]
+    share = {field.name: mean([getattr(one, field.name) for one in ways]) for field in fields(MotifDirection)}
     noun = task_of(evaluation.dataset)
     note = (
         f"share of motif {noun}s that flip when their motif is deleted, by seed: "
@@ -139,7 +177,9 @@ def motif_tables(evaluation: Evaluation) -> Tables:
         f"count in the headline; {means['enough']:.2f} keep their prediction when only the motif is left, "
         f"{means['idle']:.2f} of its edges change p by less than {NEGLIGIBLE} when deleted alone, "
         f"{means['foreign']:.2f} of all other edges by more; {means['two']:.2f} of those small enough to try every "
-        "pair flip without some one or two edges; edgeless: share that keeps its prediction without any edge"
+        f"pair flip without some one or two edges; deleted alone, {share['supports']:.2f} of the motif's edges support "
+        f"the prediction, {share['opposes']:.2f} oppose it, {share['neither']:.2f} do neither; edgeless: share that "
+        "keeps its prediction without any edge"
     )
     tables: Tables = [(mean_rows(evaluation, headline=False), f"all networks; {note}")]
     if good:

@@ -51,6 +51,7 @@ class Evaluation:
     networks: tuple[NetworkResult, ...]  # one for each seed
     results: tuple[MethodResult, ...]  # seed after seed, each in the order of the methods
     plan: Plan = field(repr=False)
+    recipe: str = "ours"  # how the networks were trained
 
     def tables(self) -> Tables:
         """Tables for a terminal, each with its caption."""
@@ -63,6 +64,7 @@ class Evaluation:
             **self.plan.summary(self),
             "dataset": self.dataset,
             "arch": self.arch,
+            "recipe": self.recipe,
             "preset": self.preset,
             "settings": self.settings,
             "seeds": self.seeds,

@@ -1,12 +1,14 @@
 """How the networks of benchmarks are trained.
 
-ours      the settings of `accuracy.training_settings`, chosen for each dataset
+ours      the settings of `accuracy.training_settings`, chosen for each dataset; in node sets a copy without edges is
+          part of the training
+plain     the same with cross-entropy on the labelled instances alone, as users train theirs
 authors   as the paper's authors trained theirs: graphs of at most 100 nodes, Adam with a constant rate of .001, batches
           of 20, 300 epochs, gradients clipped at 2, Xavier's first weights, no weight decay, the last weights
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rcexplainer.benchmark.accuracy import training_settings
 from rcexplainer.datasets import GraphDataset, task_of
@@ -32,6 +34,10 @@ def _ours(dataset: str) -> TrainConfig:
     return training_settings(dataset) or DEFAULT_TRAINING[task_of(dataset)]
 
 
+def _plain(dataset: str) -> TrainConfig:
+    return replace(_ours(dataset), without_edges=())
+
+
 AUTHORS_TRAINING = TrainConfig(
     epochs=300, lr=0.001, batch_size=20, patience=None, decay="constant", clip=2.0, xavier=True
 )
@@ -39,8 +45,14 @@ AUTHORS_NODES = 100  # larger graphs are left out
 
 RECIPES: dict[str, Recipe] = {
     "ours": Recipe(_ours),
+    "plain": Recipe(_plain),
     "authors": Recipe(lambda _: AUTHORS_TRAINING, lambda data: data.at_most(AUTHORS_NODES)),
 }
+
+
+def usual_recipe(dataset: str) -> str:
+    """The recipe of `evaluate`: plain for node sets, ours for others."""
+    return "plain" if task_of(dataset) == "node" else "ours"
 
 
 def recipe_of(name: str) -> Recipe:

@@ -40,6 +40,16 @@ def evaluate(
             metavar="NAME", rich_help_panel=INPUT, help=ARCHITECTURES, show_default="paper; for links: shallow"
         ),
     ] = None,
+    recipe: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            rich_help_panel=INPUT,
+            help="How networks are trained: plain (cross-entropy alone), ours (settings chosen for each dataset; on "
+            "node sets also on a copy without edges) or authors.",
+            show_default="plain for node sets, else ours",
+        ),
+    ] = None,
     root: Root = None,
     methods: Annotated[
         str | None,
@@ -98,6 +108,7 @@ def evaluate(
         range(seeds),
         methods=methods,
         protocol=protocol,
+        recipe=recipe,
         preset=preset,
         settings=parse_settings(settings),
         robustness=robustness,
