@@ -26,6 +26,19 @@ def test_nodes_are_compared_on_unseen_motifs(node_case, monkeypatch) -> None:
     assert math.isnan(one.held_out.strict_robustness)
     assert one.time.seconds > 0
     assert 0 <= plan.network(node_case).motif_use[0].flips <= 1
+    assert one.recovered.places == one.held_out.places
+    assert one.recovered.everyone.scores.auc == one.held_out.auc
+
+
+def test_both_readings_of_nodes_have_a_table_of_their_own() -> None:
+    found = evaluate("tree-cycles", methods=["random"], progress=False)
+    (_, (rows, caption)) = found.tables()
+    named = {(row["method"], row["reading"]) for row in rows if row["instances"] == "all"}
+    assert named == {("greedy", "scores"), ("occlusion", "scores"), ("occlusion", "relevance"), ("random", "scores")}
+    assert tuple(rows[0]) == ("method", "instances", "reading", "live_auc", "auc", "node_auc", "accuracy")
+    assert "networks plain" in caption
+    assert "support the prediction" in caption
+    assert len(found.to_json()["recovery"]) == len(rows)
 
 
 def test_what_cannot_explain_the_model_is_left_out_by_name(monkeypatch, tmp_path) -> None:

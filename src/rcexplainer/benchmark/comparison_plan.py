@@ -5,7 +5,8 @@ and one that cannot explain a network is left out, with the reason.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import fields
+from typing import Any, get_args
 
 from rcexplainer.benchmark.case import Case
 from rcexplainer.benchmark.cost import Timed, clock_fitted, milliseconds
@@ -14,15 +15,18 @@ from rcexplainer.benchmark.measurement import Measured, measure_fitted, uses_mot
 from rcexplainer.benchmark.measures import NAN, ROBUST_CAPTION, ROBUST_NOISE
 from rcexplainer.benchmark.methods import METHODS
 from rcexplainer.benchmark.plan import Evaluation, Plan
+from rcexplainer.benchmark.recovery import recover_fitted
 from rcexplainer.benchmark.results import Rows, Tables, column, mean, seeds_text, short, std
+from rcexplainer.explanation import EdgeReading
 from rcexplainer.method.fitted_explainer import FittedExplainer
-from rcexplainer.metrics import RegionAgreement
+from rcexplainer.metrics import MotifDirection, MotifRecovery, RegionAgreement
 from rcexplainer.metrics.fidelity import SPARSITIES
 
 AVERAGED = (
     "auc", "accuracy", "flipped", "minimal", "size", "search_flipped", "search_size", "jaccard", "strict_jaccard",
     "robustness", "strict_robustness",
 )  # fmt: skip
+RECOVERY_GROUPS = {"flipping": "flip without their motif", "everyone": "all"}
 SHOWN_SPARSITIES = (".95", ".90", ".80", ".70")
 
 
@@ -38,7 +42,9 @@ def comparison_plan(methods: Sequence[str], robust: bool = True) -> Plan:
         caps = METHODS[name].caps.within(None)
         found = measure_fitted(case, name, fitted, noise=(ROBUST_NOISE,) if robust else (), caps=caps)
         time = clock_fitted(case, name, fitted, seconds, caps.most)
-        return MethodResult(name, case.seed, time, found.failed, held_out=found)
+        known = case.within and case.data.has_ground_truth
+        recovered = recover_fitted(case, name, fitted, caps.most) if known else None
+        return MethodResult(name, case.seed, time, found.failed, held_out=found, recovered=recovered)
 
     return Plan(measure, _network, _summary, _tables, tuple(methods), explains="one class", skips=True)
 
@@ -87,7 +93,44 @@ def _motif_flips(evaluation: Evaluation) -> list[float]:
 
 
 def _summary(evaluation: Evaluation) -> dict[str, Any]:
-    return {"means": _rows(evaluation), "sparsities": SPARSITIES, "motif_flips": _motif_flips(evaluation)}
+    recovered = _recovery_rows(evaluation)
+    return {
+        "means": _rows(evaluation),
+        "sparsities": SPARSITIES,
+        "motif_flips": _motif_flips(evaluation),
+        **({"recovery": recovered} if recovered else {}),
+    }
+
+
+def _recovery_rows(evaluation: Evaluation) -> Rows:
+    """How well each reading of each method finds the motif: means over the seeds; node and link sets only."""
+    rows: Rows = []
+    for method in dict.fromkeys(one.method for one in evaluation.results):
+        own = [one.recovered for one in evaluation.results if one.method == method and one.recovered is not None]
+        for group, title in RECOVERY_GROUPS.items():
+            found = [made for one in own if (made := getattr(one, group)) is not None]
+            for reading in get_args(EdgeReading):
+                ones = [known for one in found if (known := getattr(one, reading)) is not None]
+                if ones:
+                    names = [field.name for field in fields(MotifRecovery)]
+                    numbers = {name: mean([getattr(one, name) for one in ones]) for name in names}
+                    rows.append({"method": method, "instances": title, "reading": reading, **numbers})
+    return rows
+
+
+def _recovery_table(evaluation: Evaluation) -> Tables:
+    """The same as a table; none for graph sets."""
+    rows = _recovery_rows(evaluation)
+    shown = [{key: f"{one:.3f}" if isinstance(one, float) else one for key, one in row.items()} for row in rows]
+    ways = [one.recovered.everyone.direction for one in evaluation.results if one.recovered and one.recovered.everyone]
+    shares = [mean([getattr(one, field.name) for one in ways]) for field in fields(MotifDirection)]
+    caption = (
+        f"{evaluation.dataset}, {evaluation.arch}, networks {evaluation.recipe}: recovery of the motif by each "
+        "reading, ↑; live_auc: over edges that can matter, auc: over all edges of the computation graphs, node_auc: mean of "
+        "the instances' own over live edges; deleted alone, {:.2f} of the motif's edges support the prediction, {:.2f} "
+        "oppose it, {:.2f} do neither"
+    ).format(*shares)
+    return [(shown, caption)] if shown else []
 
 
 def _tables(evaluation: Evaluation) -> Tables:
@@ -128,4 +171,4 @@ def _tables(evaluation: Evaluation) -> Tables:
     )
     left_out = "".join(f"\n{row['method']} is left out: {row['skipped']}" for row in rows if row["skipped"])
     dead = "".join(f"\n{row['method']} is {row['dead']}" for row in rows if row["dead"])
-    return [(table, caption + left_out + dead)]
+    return [(table, caption + left_out + dead), *_recovery_table(evaluation)]

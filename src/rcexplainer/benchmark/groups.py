@@ -16,6 +16,7 @@ from rcexplainer.benchmark.measurement import Measured
 from rcexplainer.benchmark.measures import NAN, EdgeSet, VerifiedCounterfactuals, motif_flips
 from rcexplainer.benchmark.methods import METHODS
 from rcexplainer.benchmark.records import LATER
+from rcexplainer.benchmark.recovery import Recovered
 from rcexplainer.benchmark.reliance import Reliance
 from rcexplainer.benchmark.results import OURS
 from rcexplainer.errors import RCExplainerError
@@ -65,6 +66,7 @@ class MethodResult:
     failed: int = 0  # instances that it could not explain
     groups: tuple[GroupResult, ...] = ()
     held_out: Measured | None = None
+    recovered: Recovered | None = field(default=None, metadata=LATER)  # of nodes and links with known motifs
 
 
 @dataclass(frozen=True)

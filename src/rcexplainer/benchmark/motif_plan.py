@@ -31,6 +31,7 @@ from rcexplainer.benchmark.groups import (
 from rcexplainer.benchmark.measures import NAN, VerifiedCounterfactuals, keeps_without_edges
 from rcexplainer.benchmark.networks import sample
 from rcexplainer.benchmark.plan import Evaluation, Plan
+from rcexplainer.benchmark.recovery import second_reading
 from rcexplainer.benchmark.reliance import NEGLIGIBLE, Reliance, reliance
 from rcexplainer.benchmark.results import OURS, Rows, Tables, mean, std
 from rcexplainer.datasets import GraphDataset, task_of
@@ -60,7 +61,7 @@ def motif_plan() -> Plan:
         "auc": lambda shown: motif_auc(shown.ones),
         "accuracy": lambda shown: motif_accuracy(shown.ones),
         "recovery": lambda shown: motif_recovery(shown.ones),
-        "relevance": _relevance,
+        "relevance": lambda shown: second_reading(shown.ones),
         "auc_every": lambda shown: motif_auc(shown.ones, "every"),
         "accuracy_every": lambda shown: motif_accuracy(shown.ones, "every"),
         "counterfactuals": _counterfactuals,
@@ -88,12 +89,6 @@ def correctly_predicted(data: GraphDataset, one: Explanation) -> bool:
     """Whether a node's prediction is its label: for a misclassified node the motif need not be the cause. Links make
     no such group: all that are explained are correctly predicted."""
     return data.task == "node" and one.prediction == int(data.graph.y[one.index])
-
-
-def _relevance(shown: GroupExplanations) -> MotifRecovery | None:
-    """The second reading, of methods that have it."""
-    known = all(one.relevance is not None for one in shown.ones)
-    return motif_recovery(shown.ones, "relevance") if known else None
 
 
 def _counterfactuals(shown: GroupExplanations) -> VerifiedCounterfactuals:
