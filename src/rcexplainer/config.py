@@ -46,8 +46,8 @@ class RCConfig:
     weight_effect: float = 0.05  # imitation of the effects of deleting single units
     effect_temperature: float = 0.1  # τ: drops in probability this close share the credit
     weight_outcome: float = 10.0  # outcome of really deleting explanations drawn from the network's ranking
-    weight_stable: float = 7.0  # top-k stability under noise; 0: the other losses train on noisy copies instead
-    noise: float = 0.3  # noisy copies have up to this share of edges and features changed
+    weight_stable: float = 10.0  # top-k stability under noise; 0: the other losses train on noisy copies instead
+    noise: float = 0.45  # noisy copies have up to this share of edges and features changed
 
     # Teacher
     teacher: Literal["region", "margin"] = "region"  # what greedy deletion leaves: the region, or the class

@@ -1,12 +1,12 @@
 """RCExplainer: the whole story on one screen.
 
-fit      graphs → embeddings → boundaries → regions → teacher → mask network → calibrated scores
+fit      graphs → embeddings → boundaries → regions → teacher → mask network → calibrated scores → relevance
 explain  one forward pass for the scores, then a verified counterfactual (`method.fitted_explainer`)
 """
 
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,11 +24,13 @@ from rcexplainer.core.training import Epoch
 from rcexplainer.errors import CheckpointError
 from rcexplainer.fit.curriculum import with_lessons
 from rcexplainer.fit.edgeless import EdgelessShares, logged_shares
-from rcexplainer.fit.network import MaskScores, num_class_pairs, restored_net
+from rcexplainer.fit.mask_scores import MaskScores
+from rcexplainer.fit.network import num_class_pairs, restored_net
 from rcexplainer.fit.objective import Restarts, make_objective
 from rcexplainer.fit.partition import class_margins, find_boundaries, find_regions
 from rcexplainer.fit.preparation import prepare
 from rcexplainer.fit.region_report import GivenInstances, explained, region_report
+from rcexplainer.fit.relevance import fit_relevance, restored_relevance
 from rcexplainer.fit.surface import Assign, assign_of
 from rcexplainer.fit.train import safer, train_ensemble
 from rcexplainer.gnn.forward import Forward, TaskName
@@ -143,10 +145,11 @@ class RCExplainer(Method):
                     break
                 rest = "; training continues with safer settings" if config is not attempts[-1] else ""
                 log.warning("the mask network has collapsed: %s%s", trained.collapse, rest)
-            calibration = held_out.calibration(trained.net)
+            scores = MaskScores(trained.net, held_out.calibration(trained.net), config, targets)
+            relevance = fit_relevance(training, validation, config, scores.counterfactual, seed, progress)
         return FittedRCExplainer(
             split=split,
-            scores=MaskScores(trained.net, calibration, config, targets),
+            scores=replace(scores, relevance=relevance),
             kind=GraphKind.of(training.instances.graphs[0]),
             class_names=tuple(class_names or ()),
             classes=frozenset(seen.label.tolist()),
@@ -233,6 +236,7 @@ class FittedRCExplainer(FittedExplainer):
             weights=self.scores.net.state_dict(),
             ensemble=self.scores.net.members,
             calibration=self.scores.calibration,
+            relevance=None if self.scores.relevance is None else self.scores.relevance.state(),
             regions=self.regions,
             probes=self.probes,
             class_names=self.class_names,
@@ -250,11 +254,12 @@ class FittedRCExplainer(FittedExplainer):
         rows = num_class_pairs(saved.split.num_classes, saved.network_targets != (None,))
         try:
             net = restored_net(saved.weights, saved.ensemble, rows, saved.config)
+            relevance = restored_relevance(saved.relevance, saved.split.num_classes, saved.config)
         except RuntimeError as error:
             raise CheckpointError(f"{path} does not fit version {__version__}: {error}") from error
         return cls(
             split=saved.split,
-            scores=MaskScores(net, saved.calibration, saved.config, saved.network_targets),
+            scores=MaskScores(net, saved.calibration, saved.config, saved.network_targets, relevance),
             kind=GraphKind.of(saved.probes[0]),
             class_names=saved.class_names,
             classes=saved.classes,

@@ -1,7 +1,6 @@
-"""The mask network on real batches: made for a model, its logits per unit, its scores, and ensembles of networks."""
+"""The mask network on real batches: made for a model, its logits per unit, and ensembles of networks."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import cast
 
 import torch
@@ -9,14 +8,12 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from rcexplainer.config import RCConfig
-from rcexplainer.core.calibration import Calibration
 from rcexplainer.core.concat_gate import ConcatGate, DirectedGate, classwise
 from rcexplainer.core.connectivity import connected
 from rcexplainer.core.mask_gates import FactorisedGate, Mean, NeighbourGate, mean_mask_logit
 from rcexplainer.core.mask_net import EdgeMaskNet, mean_of
 from rcexplainer.core.plackett_luce import log_softmax
 from rcexplainer.core.units import Units
-from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.node_inputs import node_inputs
 from rcexplainer.gnn.split import Pass
 
@@ -121,11 +118,6 @@ def connected_units(logits: Tensor, batch: Data, units: Units, config: RCConfig)
     return connected(logits, units.pair, roots.flatten(), int(batch.num_nodes or 0), rounds)
 
 
-def connected_logits(net: EdgeMaskNet, done: Pass, batch: Data, units: Units, row: Tensor, config: RCConfig) -> Tensor:
-    """f_θ of every unit as shown in explanations, from one run of the GNN over a batch."""
-    return connected_units(unit_logits(net, done, batch, units, row, config), batch, units, config)
-
-
 def mean_share(logits: Tensor, owner: Tensor, num_instances: int) -> Tensor:
     """The logarithm of the mean share of several networks [k, units], up to a constant."""
     return torch.stack([log_softmax(own, owner, num_instances) for own in logits]).logsumexp(0)
@@ -158,30 +150,3 @@ def restored_net(weights: dict[str, Tensor], ensemble: int, rows: int, config: R
     net = mean_of([EdgeMaskNet(gate, *widths) for gate in gates], mean_logits(config)).to(weights["node_mean"])
     net.load_state_dict(classwise(weights, rows) if config.network == "concat" else weights)
     return net.eval()
-
-
-@dataclass(frozen=True, eq=False)
-class MaskScores:
-    """The scores of the mask network: one forward pass of the GNN, then f_θ, then the calibration."""
-
-    net: EdgeMaskNet
-    calibration: Calibration
-    config: RCConfig
-    targets: tuple[int | None, ...] = (None,)  # classes the network was trained to lead to
-
-    @property
-    def conditioned(self) -> bool:
-        """Whether the network has an output row for each pair of predicted and target class."""
-        return self.targets != (None,)
-
-    @torch.no_grad()
-    def __call__(self, instances: Instances, labels: Tensor, target: int | None = None) -> Tensor:
-        """[units] scores; towards a class it was not trained for, those of leading to any other."""
-        known = target if target in self.targets else None
-        towards = labels if known is None else torch.full_like(labels, known)
-        row = class_pair(labels, towards, instances.split.num_classes, self.conditioned)
-        parts = [
-            connected_logits(self.net, seen.done, seen.batch, seen.units, row[seen.ids], self.config)
-            for seen in instances.observed()
-        ]
-        return self.calibration(torch.cat(parts), row[instances.units.owner])

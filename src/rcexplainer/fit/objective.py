@@ -21,7 +21,7 @@ from rcexplainer.core.objectives import (
 
 STABLE_TOP = 8  # k: top edges that must survive noise, as in the paper's measure
 ETA = 10.0  # η of L_conf; the paper gives no value
-DRAWS = 2  # explanations drawn for an instance in a step, to be compared with each other
+DRAWS = 4  # explanations drawn for an instance in a step, to be compared with each other
 
 
 @dataclass(frozen=True)

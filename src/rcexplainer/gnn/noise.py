@@ -1,10 +1,11 @@
 """Noisy copies of a batch of graphs, on which the mask network should give the same scores as on the graphs themselves.
 
-The noise is close to that of the paper's robustness measure. Each graph draws a level p ~ U(0, noise); then
+The noise lies between the paper's robustness measure, which hardly deletes, and strict noise. Each graph draws a level
+p ~ U(0, noise); then
 
     with probability p a node gets other features: one of the distinct `rows` of the data, uniformly
-    p·|units| random pairs of its nodes become an edge or a non-edge, with probability ½ each: about p·|units| / 2
-    new edges, with the attributes of random edges of the batch; a unit goes with probability p·|units| / (2·pairs)
+    p·|units| / 2 new edges join random pairs of its nodes, with the attributes of random edges of the batch
+    with probability p / 4 a unit goes
 
 A new edge always has both directions, and may double an existing one: looking that up would cost more than it is worth.
 Nodes keep their places, so that the units of the clean graph name the same pairs of nodes in the copy.
@@ -44,7 +45,7 @@ def noisy(noise: float, rows: Tensor) -> NoisyBatch:
             swapped = uniform(len(batch.x), generator, like) < level[batch.batch]
             changed.x = torch.where(swapped.view(-1, *[1] * (other.dim() - 1)), other, batch.x)
         size = batch.ptr.diff()
-        gone = level * units.counts / (size * (size - 1)).clamp_min(1)
+        gone = level / 4
         kept = ~units.to_edges(uniform(len(units), generator, like) < gone[units.owner], False)
         added = (level * units.counts / 2).round().long()
         graph = torch.arange(len(added), device=added.device).repeat_interleave(added)

@@ -54,6 +54,7 @@ class SavedExplainer:
     hops: int
     targets: tuple[int | None, ...]  # classes it can lead to
     network_targets: tuple[int | None, ...]  # classes the mask network has output rows for
+    relevance: dict[str, Tensor] | None = None  # of the relevance network; None or empty: there is none
 
 
 def write_explainer(path: str | Path, saved: SavedExplainer) -> Path:
@@ -63,6 +64,7 @@ def write_explainer(path: str | Path, saved: SavedExplainer) -> Path:
         **model,
         **named("net", saved.weights),
         **named("regions", saved.regions.state()),
+        **named("relevance", saved.relevance or {}),
         "calibration.threshold": saved.calibration.threshold,
         "calibration.scale": saved.calibration.scale,
     }
@@ -110,6 +112,7 @@ def read_explainer(path: str | Path, model: nn.Module, forward: Forward | None =
             hops=about["hops"],
             targets=tuple(about["targets"]),
             network_targets=tuple(about.get("network_targets", about["targets"])),
+            relevance=part("relevance", tensors),
         )
     except (KeyError, TypeError, json.JSONDecodeError) as error:
         raise CheckpointError(f"{path} is damaged or was written by another version: {error}") from error
