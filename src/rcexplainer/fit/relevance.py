@@ -17,7 +17,7 @@ from rcexplainer.config import RCConfig
 from rcexplainer.core.calibration import Calibration
 from rcexplainer.core.mask_net import EdgeMaskNet
 from rcexplainer.core.namespace import named, part
-from rcexplainer.core.relevance import calibrate_relevance, relative_size, relevance_loss
+from rcexplainer.core.relevance import calibrate_relevance, combined, relative_size, relevance_loss
 from rcexplainer.core.segments import gather_ranges
 from rcexplainer.core.training import cosine
 from rcexplainer.core.units import Units
@@ -42,7 +42,7 @@ class Relevance:
     """What a fitted explainer knows about relevance."""
 
     net: EdgeMaskNet  # its logits g_θ; an output row for each predicted class
-    calibration: Calibration  # of score + σ(g_θ)
+    calibration: Calibration  # of 2 score + σ(g_θ)
 
     def __call__(self, scores: Tensor, logits: Tensor) -> Tensor:
         """[units] in (0, 1).
@@ -51,7 +51,7 @@ class Relevance:
             scores: [units] of the mask network.
             logits: g_θ [units].
         """
-        return self.calibration(scores + logits.sigmoid(), torch.zeros_like(scores, dtype=torch.long))
+        return self.calibration(combined(scores, logits), torch.zeros_like(scores, dtype=torch.long))
 
     def state(self) -> dict[str, Tensor]:
         """Everything it consists of, by name."""
@@ -179,7 +179,7 @@ def fit_relevance(
         return None
     with torch.no_grad():
         held_out = _lessons(validation, config, torch.Generator().manual_seed(seed), scores)
-        values = [lesson.scores + lesson.logits(net).sigmoid() for lesson in held_out]
+        values = [combined(lesson.scores, lesson.logits(net)) for lesson in held_out]
         if not values:
             return Relevance(net, calibrate_relevance(training.embedding.new_empty(0), training.embedding.new_empty(0)))
         return Relevance(net, calibrate_relevance(torch.cat(values), torch.cat([one.size for one in held_out])))
