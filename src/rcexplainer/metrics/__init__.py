@@ -2,6 +2,7 @@
 
 from rcexplainer.metrics.direction import BETTER, Direction
 from rcexplainer.metrics.fidelity import Fidelity, Sufficiency, fidelity, sufficiency
+from rcexplainer.metrics.flip_stability import FlipStability, flip_stability
 from rcexplainer.metrics.flips import Counterfactuals, counterfactuals
 from rcexplainer.metrics.motif import motif_accuracy, motif_auc
 from rcexplainer.metrics.perturbation import perturb
@@ -15,12 +16,14 @@ __all__ = [
     "Direction",
     "ExplainTime",
     "Fidelity",
+    "FlipStability",
     "RegionAgreement",
     "Robustness",
     "Sufficiency",
     "counterfactuals",
     "explain_time",
     "fidelity",
+    "flip_stability",
     "motif_accuracy",
     "motif_auc",
     "perturb",
