@@ -67,7 +67,7 @@ def verify(query: FlipQuery, removal: Removal, last_word: Evaluate | None = None
     if removal.minimal is not None:
         return Verified(log_probs, flipped, claimed & removal.minimal)
     units = (removal.removed & claimed[owners(query.ptr)]).nonzero().squeeze(1)
-    instance, rows, still = put_back_each(query, removal.removed, units)
+    instance, rows, still, _ = put_back_each(query, removal.removed, units)
     needed = torch.zeros_like(query.source).index_add(0, instance[rows], (~still).long())
     return Verified(log_probs, flipped, claimed & (needed == sizes(query, removal.removed)))
 
