@@ -4,6 +4,7 @@
              of the units
     greedy   where no prefix flips, greedy deletion continues from the prefix with the largest drop; where that does not
              flip, or takes several units, greedy deletion from the start is tried too, and taken if it needs fewer
+             (with a confidence also if it needs as many, and the model is surer)
     prune    what can be put back is put back (`core.pruning`); what is left is minimal: putting back any single unit
              undoes the flip
 
@@ -101,15 +102,31 @@ def greedy_search(query: FlipQuery, scores: Tensor, allowed: Tensor) -> Removal:
     options = _greedy_options(query, scores, allowed)
     steps = torch.where(flipped, 0, query.max_units() - sizes(query, state)).clamp_min(0)
     first = prune(query, scores, *_greedy_from(query, options, steps, state, flipped), needed)
-    steps = torch.where(first.flipped, sizes(query, first.removed) - 1, query.max_units()).clamp_min(0)
+    # As many steps as units can be better only where it matters how sure the model is.
+    fewer = int(query.confidence is None)
+    steps = torch.where(first.flipped, sizes(query, first.removed) - fewer, query.max_units()).clamp_min(0)
     nothing = torch.zeros_like(state)
     anew = prune(query, scores, *_greedy_from(query, options, steps, nothing, torch.zeros_like(flipped)))
-    # The second try had fewer steps than the first removal has units, so wherever it flips, it is the better one.
-    removed = torch.where(anew.flipped[owners(query.ptr)], anew.removed, first.removed)
+    better = anew.flipped if query.confidence is None else _better(query, anew, first)
+    removed = torch.where(better[owners(query.ptr)], anew.removed, first.removed)
     assert first.minimal is not None  # pruning always looks
     assert anew.minimal is not None
-    minimal = torch.where(anew.flipped, anew.minimal, first.minimal)
+    minimal = torch.where(better, anew.minimal, first.minimal)
     return Removal(removed, first.flipped | anew.flipped, minimal)
+
+
+def _better(query: FlipQuery, one: Removal, other: Removal) -> Tensor:
+    """[n] whether the first removal flips and the second does not, or has more units, or as many and is less sure.
+
+    How sure the model is comes from one more run of each, which the budget does not count.
+    """
+    size, others = sizes(query, one.removed), sizes(query, other.removed)
+    better = one.flipped & (~other.flipped | (size < others))
+    tied = (one.flipped & other.flipped & (size == others)).nonzero().squeeze(1)
+    if len(tied):
+        mine, theirs = (query.drop(_at(query, removal.removed, tied), tied) for removal in (one, other))
+        better[tied] = mine < theirs
+    return better
 
 
 def _greedy_options(query: FlipQuery, scores: Tensor, allowed: Tensor) -> Tensor:

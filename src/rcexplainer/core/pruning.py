@@ -61,7 +61,7 @@ def prune(query: FlipQuery, scores: Tensor, state: Tensor, flipped: Tensor, need
         # None can be put back, and each was tried: minimal. Where the budget ended before, nothing is known.
         minimal |= undecided & ~again & ~_any(state & ~looked, owner, flipped)
         back = _put_back_together(query, key, state, still)
-        back[units[least[again & ~_any(back, owner, flipped)]]] = True
+        back[units[least[again]]] = True
         state = state & ~back
         undecided, known = again, torch.zeros_like(known)
     return Removal(state, flipped, minimal)
