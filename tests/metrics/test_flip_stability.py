@@ -87,7 +87,7 @@ def test_the_same_nodes_get_the_same_features_and_no_edge_changes() -> None:
     assert not torch.equal(noisy[0].x, graph.x)
     assert torch.equal(noisy[0].edge_index, graph.edge_index)
     assert torch.equal(perturb(graph, 0.6, rng(3)).x, noisy[0].x)
-    # A model that sees little but features: whatever noise does to the graph it does to its counterfactual, whose class is
+    # A model that sees little but features: what noise does to the graph it does to its counterfactual, whose class is
     # then another one in no copy in which the graph keeps its own.
     split = split_model(ByFeature(), [graph, graph])
     found = flip_stability(split, [explained(graph, 3)], (0.6,), protocol="features", copies=20)
