@@ -30,7 +30,8 @@ from rcexplainer.core.segments import owners, ranks
 __all__ = ["FlipQuery", "Removal", "Verified", "greedy_search", "prefix_search", "prune", "verify"]
 
 LARGE_INSTANCE, GREEDY_CANDIDATES = 256, 64  # with more units than the first, greedy deletion considers the second
-BEAM = 24  # units considered after the first step: those with the largest drops in it
+# Units considered after the first step: those with the largest drops in it. A flip that must be sure takes more units.
+BEAM, SURE_BEAM = 24, 48
 
 
 @dataclass(frozen=True)
@@ -177,13 +178,14 @@ def _toggled(query: FlipQuery, state: Tensor, units: Tensor, rows: Tensor) -> Te
 
 
 def _largest_drops(query: FlipQuery, units: Tensor, drop: Tensor, owner: Tensor) -> Tensor:
-    """[units] the `BEAM` units of each instance whose deletion alone (`drop` [v] of `units` [v]) is closest to a flip.
+    """[units] the units of each instance whose deletion alone (`drop` [v] of `units` [v]) is closest to a flip: `BEAM`,
+    or with a confidence `SURE_BEAM`.
 
     Later steps choose among these: a unit that does nothing on its own is seldom the best next to others.
     """
     far = torch.full((len(owner),), torch.inf, dtype=drop.dtype, device=drop.device)
     far[units] = drop
-    return ranks(-far, owner, query.ptr) < BEAM
+    return ranks(-far, owner, query.ptr) < (BEAM if query.confidence is None else SURE_BEAM)
 
 
 def _at(query: FlipQuery, state: Tensor, ids: Tensor) -> Tensor:
