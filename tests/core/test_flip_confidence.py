@@ -2,8 +2,10 @@
 
 from math import log, nan
 
+import hypothesis.strategies as st
 import pytest
 import torch
+from hypothesis import given, settings
 from torch import Tensor
 
 from rcexplainer.core.counterfactual import FlipQuery, greedy_search, prefix_search, prune, verify
@@ -12,7 +14,7 @@ from rcexplainer.core.near_ties import settle, settled
 from rcexplainer.core.verification import Answers, Interference, check_minimal
 from rcexplainer.errors import RCExplainerError
 from tests.core.test_counterfactual import Rule, ask, removed_set
-from tests.core.test_search import Removed
+from tests.core.test_search import Removed, SetFunctions
 
 
 def by_length(*probabilities: float):
@@ -73,6 +75,18 @@ def test_of_as_many_units_greedy_takes_those_that_leave_the_model_surer() -> Non
 
     assert ask(12, value, greedy_search, confidence=0.8) == ({4, 5}, True, True)
     assert ask(12, value, greedy_search)[0] == {0, 1}
+
+
+def test_greedy_search_for_a_sure_flip_considers_more_units() -> None:
+    """From {0, 1} on, 41 does a little, and 40 nothing, as most others; together they are what is missing."""
+
+    def value(removed: Removed) -> float:
+        if {0, 1} <= removed:
+            return 0.1 if {40, 41} <= removed else 0.55 if 41 in removed else 0.6
+        return 0.7 if 0 in removed else 0.9
+
+    assert ask(60, value, greedy_search, confidence=0.8) == ({0, 1, 40, 41}, True, True)
+    assert ask(60, value, greedy_search)[1] is False
 
 
 def test_where_many_could_go_back_only_what_was_tried_together_does() -> None:
@@ -184,3 +198,48 @@ def test_with_more_classes_less_can_be_asked_for() -> None:
     assert checked_confidence(0.4, 4) == 0.4
     with pytest.raises(RCExplainerError, match=r"above 0\.25 .*4 classes always has\) and below 1.* got 0\.2"):
         checked_confidence(0.2, 4)
+
+
+@given(
+    sizes=st.lists(st.integers(0, 6), min_size=1, max_size=4),
+    classes=st.integers(2, 3),
+    target=st.none() | st.integers(0, 1),
+    confidence=st.sampled_from([0.55, 0.7, 0.9]),
+    seed=st.integers(0, 2**16),
+)
+@settings(max_examples=150, deadline=None)
+def test_what_is_claimed_of_arbitrary_models_is_true(sizes, classes, target, confidence, seed) -> None:
+    """Flipped and minimal by brute force; what a prefix reaches is found, and greedy search finds no less."""
+    table = SetFunctions(sizes, seed, classes, levels=24)
+
+    def probabilities(instance: int, removed) -> list[float]:
+        return torch.tensor(table.at(instance, frozenset(removed))).softmax(0).tolist()
+
+    def sure(instance: int, removed, source: int) -> bool:
+        p = probabilities(instance, removed)
+        best = max(range(classes), key=lambda label: p[label])
+        return p[best] >= confidence and (best != source if target is None else best == target)
+
+    source = [max(range(classes), key=lambda label: table.at(i, frozenset())[label]) for i in range(len(sizes))]
+    query = FlipQuery(
+        table.ptr,
+        lambda ids, removed: table(ids, removed).log_softmax(1),
+        torch.tensor(source),
+        target,
+        confidence=confidence,
+    )
+    scores = torch.linspace(1, 0, sum(sizes))
+    for search in (prefix_search, greedy_search):
+        found = search(query, scores, torch.ones(sum(sizes), dtype=torch.bool))
+        final = verify(query, found)
+        assert torch.equal(found.flipped, final.flipped)
+        for instance, own in enumerate(source):
+            units = table.units(instance)
+            removed = removed_set(found.removed) & set(units)
+            flipped = bool(final.flipped[instance])
+            assert flipped == sure(instance, removed, own)
+            assert bool(final.minimal[instance]) == (
+                flipped and not any(sure(instance, removed - {unit}, own) for unit in removed)
+            )
+            lengths = range(max(1, len(units) // 2) + 1) if units else range(1)
+            assert flipped or not any(sure(instance, set(units[:length]), own) for length in lengths)

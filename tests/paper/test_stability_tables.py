@@ -2,6 +2,7 @@
 
 import pytest
 
+from rcexplainer import baselines
 from rcexplainer.benchmark.case import Case
 from rcexplainer.benchmark.methods import METHODS
 from rcexplainer.paper.counterfactual_stability import confidence_key, held_flips
@@ -154,6 +155,16 @@ def test_both_classes_are_measured_with_and_without_a_confidence(case) -> None:
     assert repr(again) == repr(made["occlusion"])  # nan is not equal to itself
     distances = [own["searches"]["prefix"]["none"]["distance"] for own in made["rcexplainer"]["classes"].values()]
     assert any(value == value for value in distances)
+
+
+def test_a_slow_method_scores_every_graph_once(case, monkeypatch) -> None:
+    scored = []
+    own = baselines.Occlusion.scores
+    monkeypatch.setattr(
+        baselines.Occlusion, "scores", lambda self, some, labels: scored.append(len(some)) or own(self, some, labels)
+    )
+    found = held_flips(case, "occlusion", most=3, confidence=0.8, noise=[0.05], copies=1)
+    assert sum(scored) == sum(one["instances"] for one in found["classes"].values())
 
 
 def test_a_method_that_cannot_explain_the_network_says_why(case) -> None:

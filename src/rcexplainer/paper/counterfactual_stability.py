@@ -11,18 +11,22 @@ the same search, the prefixes of their ranking; RCExplainer's own search, which 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import median
 from typing import Any, get_args
+
+from torch import Tensor
 
 from rcexplainer.benchmark.case import Case
 from rcexplainer.benchmark.measures import predictions
 from rcexplainer.benchmark.methods import METHODS
 from rcexplainer.benchmark.results import OURS
 from rcexplainer.errors import MissingExtraError, RCExplainerError
+from rcexplainer.explainer import FittedRCExplainer
 from rcexplainer.explanation import Explanation
+from rcexplainer.gnn.instances import Instances
 from rcexplainer.method.fitted_explainer import FittedExplainer
-from rcexplainer.method.results import Search
+from rcexplainer.method.results import Scores, Search
 from rcexplainer.metrics import counterfactuals, flip_stability
 from rcexplainer.metrics.flip_stability import FlipNoise
 from rcexplainer.metrics.flips import flipping
@@ -63,6 +67,24 @@ class HeldFlips:
         )
 
 
+class KeptScores:
+    """Scores that are computed once for the same graphs: some methods take minutes, and searches need them twice.
+
+    Args:
+        scores: The scores of a fitted method.
+    """
+
+    def __init__(self, scores: Scores) -> None:
+        self.scores = scores
+        self._kept: dict[tuple[int, ...], Tensor] = {}
+
+    def __call__(self, instances: Instances, labels: Tensor, target: int | None) -> Tensor:
+        graphs = tuple(map(id, instances.graphs))  # which the case holds
+        if graphs not in self._kept:
+            self._kept[graphs] = self.scores(instances, labels, target)
+        return self._kept[graphs]
+
+
 def confidence_key(confidence: float | None) -> str:
     """A confidence as a name in results: "none", "0.8"."""
     return NO_CONFIDENCE if confidence is None else f"{confidence:g}"
@@ -94,6 +116,8 @@ def held_flips(
         raise
     except RCExplainerError as error:
         return {"method": method, "seed": case.seed, "skipped": str(error), "classes": {}}
+    if not isinstance(fitted, FittedRCExplainer):  # whose scores are a forward pass, and know its settings
+        fitted = replace(fitted, scores=KeptScores(fitted.scores))
     order = case.first(None)
     label = predictions(case.split, [graph.cpu() for graph in case.graphs(order)]).tolist()
     searches: tuple[Search, ...] = ("prefix", "greedy") if method == OURS else ("prefix",)
