@@ -107,6 +107,25 @@ def test_whether_it_flipped_follows_from_what_the_model_said() -> None:
     assert not Counterfactual(graph(), torch.tensor([0]), 0, torch.tensor([0.1, torch.nan, 0.2])).flipped
 
 
+def test_with_a_confidence_a_flip_must_be_that_sure() -> None:
+    said = torch.tensor([0.1, 0.7, 0.2])
+    for source, target, confidence, reached, flipped in (
+        (0, None, 0.7, 0.7, False),  # .7 in single precision is less
+        (0, None, 0.69, 0.7, True),
+        (0, None, 0.8, 0.7, False),
+        (1, None, 0.4, 0.2, False),
+        (0, 1, 0.6, 0.7, True),
+        (0, 2, 0.6, 0.2, False),
+    ):
+        found = Counterfactual(graph(), torch.tensor([0]), source, said, target=target, confidence=confidence)
+        assert found.reached == pytest.approx(reached)
+        assert found.flipped is flipped
+    unsure = Counterfactual(graph(), torch.tensor([0, 1]), 0, said, confidence=0.8)
+    assert repr(explanation(counterfactual=unsure)).endswith("4 edges, reaches 0.70 of 0.80 without 1)")
+    sure = Counterfactual(graph(), torch.tensor([0, 1]), 0, said, minimal=True, confidence=0.6)
+    assert repr(explanation(counterfactual=sure)).endswith("→ 1 without 1 (minimal))")
+
+
 def test_a_counterfactual_shows_what_is_left() -> None:
     found = Counterfactual(graph(), torch.tensor([0, 1, 7]), 1, torch.tensor([0.7, 0.3]), minimal=True)
     assert ones(found.removed) == [0, 1, 7]

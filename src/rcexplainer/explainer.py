@@ -7,6 +7,7 @@ explain  one forward pass for the scores, then a verified counterfactual (`metho
 import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,6 +18,7 @@ from torch_geometric.data import Data
 from rcexplainer import __version__
 from rcexplainer.config import RCConfig, make_config
 from rcexplainer.core.objectives import Objective
+from rcexplainer.core.region_distance import Distances, region_distances
 from rcexplainer.core.region_summary import RegionSummaries
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.sampling import warn_if_smooth
@@ -223,6 +225,11 @@ class FittedRCExplainer(FittedExplainer):
     def assign(self) -> Assign:
         """How instances find their region: from regions, embeddings [n, d] and predictions [n] to regions [n]."""
         return assign_of(self.config)
+
+    @property
+    def distances(self) -> Distances | None:
+        """Measures how far counterfactuals lie beyond their decision regions."""
+        return partial(region_distances, self.regions, self.assign)
 
     def save(self, path: str | Path) -> Path:
         """Write the explainer to one file, without its GNN; `rcexplainer.load(path, model)` reads it.

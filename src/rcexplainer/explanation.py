@@ -32,6 +32,11 @@ class Counterfactual:
         target: The class that was to be reached; None for any class other than `source`.
         disputed: Whether the search saw another answer than the final run. Then no flip is claimed.
         exhausted: Whether the search ended because its budget was spent: this is the best it had by then.
+        confidence: The probability that another class (or `target`) had to reach for a flip; None: it had to be the
+            predicted class. `minimal` then says that with any single unit put back it is not reached.
+        distance: How far beyond the boundary of the original's decision region it lies: − min_i s_i B_i(x') / scale_i,
+            positive outside (with scaled regions 2 is as far out as a typical member is in); None for methods without
+            regions.
     """
 
     original: Data
@@ -42,6 +47,8 @@ class Counterfactual:
     target: int | None = None
     disputed: bool = False
     exhausted: bool = False
+    confidence: float | None = None
+    distance: float | None = None
 
     @property
     def prediction(self) -> int:
@@ -50,10 +57,20 @@ class Counterfactual:
 
     @property
     def flipped(self) -> bool:
-        """Whether the deletion changes the prediction: to any other class, or to `target` if one was chosen."""
+        """Whether the deletion changes the prediction: to any other class, or to `target` if one was chosen; with a
+        `confidence`, whether the model is that sure of it."""
         if self.disputed or bool(self.probabilities.isnan().any()):
             return False
+        if self.confidence is not None and self.reached < self.confidence:
+            return False
         return self.prediction != self.source if self.target is None else self.prediction == self.target
+
+    @property
+    def reached(self) -> float:
+        """The probability of `target` after the deletion, or of the most probable class other than `source`."""
+        others = self.probabilities.clone()
+        others[self.source] = -1.0
+        return float(others.max() if self.target is None else self.probabilities[self.target])
 
     @property
     def removed(self) -> Tensor:
@@ -261,6 +278,8 @@ class Explanation:
             count = len(self.removed_units)
             changed = f"→ {other} without {count}" if found.flipped else f"still {other} without {count}"
             notes = {"minimal": found.minimal, "disputed": found.disputed, "budget spent": found.exhausted}
+            if found.confidence is not None and not found.flipped:
+                changed = f"reaches {found.reached:.2f} of {found.confidence:.2f} without {count}"
             parts.append(changed + "".join(f" ({note})" for note, holds in notes.items() if holds))
         return f"Explanation({', '.join(parts)})"
 

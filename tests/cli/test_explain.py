@@ -46,6 +46,20 @@ def test_a_budget(run, named, budget, spent):
     assert any(one["exhausted"] for one in found) is spent
 
 
+def test_a_confidence(run, named):
+    ended = run(*named(EXPLAIN), "--search", "greedy", "--confidence", "0.8", "--json", "--quiet")
+    document = json.loads(ended.out)
+    assert document["confidence"] == 0.8
+    found = [one["counterfactual"] for one in document["explanations"]]
+    for one, explained in zip(found, document["explanations"], strict=True):
+        assert one["confidence"] == 0.8
+        assert isinstance(one["distance"], float)
+        others = [p for name, p in one["probabilities"].items() if name != explained["prediction"]]
+        assert one["flipped"] == (max(others) >= 0.8)
+    shown = run(*named(EXPLAIN), "--confidence", "0.8", "--quiet")
+    assert "is verified to change to a class with a probability of at least 0.8" in " ".join(shown.out.split())
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -64,6 +78,7 @@ def test_a_budget(run, named, budget, spent):
             "--budget takes a number of model runs, such as 500, or seconds, such as 2.5s",
         ),
         ([*EXPLAIN, "--budget", "0"], "--budget takes a number of model runs"),
+        ([*EXPLAIN, "--confidence", "0.3"], "confidence must be a probability above 0.5"),
         ([*EXPLAIN, "--out", "FOLDER"], "is a folder, not a file"),
         ([*EXPLAIN, "--device", "gpu"], "device 'gpu'"),
         (["explain", "--dataset", "tree-cycles", *EXPLAIN[3:]], "tree-cycles is for node prediction, this command is"),

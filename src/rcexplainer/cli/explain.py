@@ -15,6 +15,7 @@ FILES = "--dataset nitro --model gnn.safetensors --explainer explainer.safetenso
 EXAMPLES = (
     f"rcexplainer explain {FILES} --limit 5",
     f"rcexplainer explain {FILES} \\\n    --predicted positive --search greedy --out explanations.json",
+    f"rcexplainer explain {FILES} \\\n    --search greedy --confidence 0.8",
 )
 
 
@@ -65,6 +66,15 @@ def explain(
             "(default: 3000 runs). A search that reaches it gives the best it has.",
         ),
     ] = None,
+    confidence: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            rich_help_panel=METHOD,
+            help="Probability that another class must reach without the deleted edges, such as 0.8, so that the "
+            "counterfactual does not stand on the boundary (default: it need only be the predicted class).",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", rich_help_panel=OUTPUT, help="Write the JSON document to this file, too."),
@@ -91,6 +101,7 @@ def explain(
         predicted=predicted,
         search=search,
         budget=parse_budget(budget),
+        confidence=confidence,
         progress=not quiet,
         seed=seed,
         root=root,

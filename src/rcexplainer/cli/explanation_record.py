@@ -51,6 +51,8 @@ def explanation_record(one: Explanation, data: GraphDataset) -> dict[str, Any]:
             "flipped": counterfactual.flipped,
             "minimal": counterfactual.minimal,
             "exhausted": counterfactual.exhausted,
+            "confidence": counterfactual.confidence,
+            "distance": counterfactual.distance,
         }
     return record
 

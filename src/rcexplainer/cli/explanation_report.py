@@ -51,6 +51,7 @@ class ExplanationReport:
         seed: Seed of the split.
         part: train, val or test.
         search: How counterfactuals were searched for.
+        confidence: The probability that another class had to reach; None: it had to be the predicted one.
         explained: The graphs, in the order asked for.
     """
 
@@ -60,6 +61,7 @@ class ExplanationReport:
     seed: int
     part: str
     search: str
+    confidence: float | None
     explained: tuple[ExplainedGraph, ...]
 
     def rows(self) -> list[dict[str, Any]]:
@@ -92,6 +94,8 @@ class ExplanationReport:
         if self.search != "none":
             flipped = sum(one.counterfactual is not None and one.counterfactual.flipped for one in good)
             text += f"; without the edges listed, the prediction of {flipped} is verified to change"
+            if self.confidence is not None:
+                text += f" to a class with a probability of at least {self.confidence:g}"
             if spent := sum(one.counterfactual is not None and one.counterfactual.exhausted for one in good):
                 text += f"; the search of {spent} ended with its budget"
         if failed := len(self.explained) - len(good):
@@ -107,6 +111,7 @@ class ExplanationReport:
             "seed": self.seed,
             "part": self.part,
             "search": self.search,
+            "confidence": self.confidence,
             "failed": sum(isinstance(one.result, Failure) for one in self.explained),
             "explanations": [self._record(one) for one in self.explained],
         }
@@ -176,6 +181,7 @@ def explain_saved(
     predicted: str | None = None,
     search: str = "prefix",
     budget: Budget = None,
+    confidence: float | None = None,
     progress: bool = False,
     seed: int | None = None,
     root: Path | None = None,
@@ -195,6 +201,7 @@ def explain_saved(
         predicted: Only graphs predicted as this class, by name or number.
         search: none, prefix or greedy.
         budget: What the search may cost for each graph, as for `FittedExplainer.explain`.
+        confidence: The probability that another class must reach, as for `FittedExplainer.explain`.
         progress: Whether to show a progress bar.
         seed: As for `open_network`.
         root: Folder of downloaded datasets.
@@ -225,12 +232,13 @@ def explain_saved(
         on_error="keep",
         budget=budget,
         progress=progress,
+        confidence=confidence,
     )
     explained = tuple(
         ExplainedGraph(place, positions[place], _label(data, positions[place]), result)
         for place, result in zip(places, results, strict=True)
     )
-    return ExplanationReport(data, str(model), str(explainer), network.seed, part, search, explained)
+    return ExplanationReport(data, str(model), str(explainer), network.seed, part, search, confidence, explained)
 
 
 def _in_range(index: Sequence[int], count: int, part: str) -> list[int]:

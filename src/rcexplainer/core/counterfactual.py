@@ -4,6 +4,7 @@
              of the units
     greedy   where no prefix flips, greedy deletion continues from the prefix with the largest drop; where that does not
              flip, or takes several units, greedy deletion from the start is tried too, and taken if it needs fewer
+             (with a confidence also if it needs as many, and the model is surer)
     prune    what can be put back is put back (`core.pruning`); what is left is minimal: putting back any single unit
              undoes the flip
 
@@ -29,7 +30,8 @@ from rcexplainer.core.segments import owners, ranks
 __all__ = ["FlipQuery", "Removal", "Verified", "greedy_search", "prefix_search", "prune", "verify"]
 
 LARGE_INSTANCE, GREEDY_CANDIDATES = 256, 64  # with more units than the first, greedy deletion considers the second
-BEAM = 24  # units considered after the first step: those with the largest drops in it
+# Units considered after the first step: those with the largest drops in it. A flip that must be sure takes more units.
+BEAM, SURE_BEAM = 24, 48
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ def verify(query: FlipQuery, removal: Removal, last_word: Evaluate | None = None
     if removal.minimal is not None:
         return Verified(log_probs, flipped, claimed & removal.minimal)
     units = (removal.removed & claimed[owners(query.ptr)]).nonzero().squeeze(1)
-    instance, rows, still = put_back_each(query, removal.removed, units)
+    instance, rows, still, _ = put_back_each(query, removal.removed, units)
     needed = torch.zeros_like(query.source).index_add(0, instance[rows], (~still).long())
     return Verified(log_probs, flipped, claimed & (needed == sizes(query, removal.removed)))
 
@@ -101,15 +103,31 @@ def greedy_search(query: FlipQuery, scores: Tensor, allowed: Tensor) -> Removal:
     options = _greedy_options(query, scores, allowed)
     steps = torch.where(flipped, 0, query.max_units() - sizes(query, state)).clamp_min(0)
     first = prune(query, scores, *_greedy_from(query, options, steps, state, flipped), needed)
-    steps = torch.where(first.flipped, sizes(query, first.removed) - 1, query.max_units()).clamp_min(0)
+    # As many steps as units can be better only where it matters how sure the model is.
+    fewer = int(query.confidence is None)
+    steps = torch.where(first.flipped, sizes(query, first.removed) - fewer, query.max_units()).clamp_min(0)
     nothing = torch.zeros_like(state)
     anew = prune(query, scores, *_greedy_from(query, options, steps, nothing, torch.zeros_like(flipped)))
-    # The second try had fewer steps than the first removal has units, so wherever it flips, it is the better one.
-    removed = torch.where(anew.flipped[owners(query.ptr)], anew.removed, first.removed)
+    better = anew.flipped if query.confidence is None else _better(query, anew, first)
+    removed = torch.where(better[owners(query.ptr)], anew.removed, first.removed)
     assert first.minimal is not None  # pruning always looks
     assert anew.minimal is not None
-    minimal = torch.where(anew.flipped, anew.minimal, first.minimal)
+    minimal = torch.where(better, anew.minimal, first.minimal)
     return Removal(removed, first.flipped | anew.flipped, minimal)
+
+
+def _better(query: FlipQuery, one: Removal, other: Removal) -> Tensor:
+    """[n] whether the first removal flips and the second does not, or has more units, or as many and is less sure.
+
+    How sure the model is comes from one more run of each, which the budget does not count.
+    """
+    size, others = sizes(query, one.removed), sizes(query, other.removed)
+    better = one.flipped & (~other.flipped | (size < others))
+    tied = (one.flipped & other.flipped & (size == others)).nonzero().squeeze(1)
+    if len(tied):
+        mine, theirs = (query.drop(_at(query, removal.removed, tied), tied) for removal in (one, other))
+        better[tied] = mine < theirs
+    return better
 
 
 def _greedy_options(query: FlipQuery, scores: Tensor, allowed: Tensor) -> Tensor:
@@ -160,13 +178,14 @@ def _toggled(query: FlipQuery, state: Tensor, units: Tensor, rows: Tensor) -> Te
 
 
 def _largest_drops(query: FlipQuery, units: Tensor, drop: Tensor, owner: Tensor) -> Tensor:
-    """[units] the `BEAM` units of each instance whose deletion alone (`drop` [v] of `units` [v]) is closest to a flip.
+    """[units] the units of each instance whose deletion alone (`drop` [v] of `units` [v]) is closest to a flip: `BEAM`,
+    or with a confidence `SURE_BEAM`.
 
     Later steps choose among these: a unit that does nothing on its own is seldom the best next to others.
     """
     far = torch.full((len(owner),), torch.inf, dtype=drop.dtype, device=drop.device)
     far[units] = drop
-    return ranks(-far, owner, query.ptr) < BEAM
+    return ranks(-far, owner, query.ptr) < (BEAM if query.confidence is None else SURE_BEAM)
 
 
 def _at(query: FlipQuery, state: Tensor, ids: Tensor) -> Tensor:

@@ -1,9 +1,11 @@
-"""Answers within rounding of a tie between two classes, decided by a run alone.
+"""Answers within rounding of a tie between two classes, or of the confidence asked for, decided by a run alone.
 
 The same sums in another order differ by rounding, so for a copy whose best two classes are as good as tied, the class
-predicted in a batch need not be the class predicted alone. Such copies are few: each gets a run of its own, and what
-that says stands.
+predicted in a batch need not be the class predicted alone; nor need a copy reach alone a confidence that it just
+reaches in a batch. Such copies are few: each gets a run of its own, and what that says stands.
 """
+
+from math import log
 
 import torch
 from torch import Tensor
@@ -11,10 +13,12 @@ from torch import Tensor
 from rcexplainer.core.search import Evaluate
 from rcexplainer.core.segments import gather_ranges
 
-TIE = 1e-4  # log p of the best two classes that differ by no more
+TIE = 1e-4  # log p of the best two classes, or of the best class and the confidence, that differ by no more
 
 
-def settle(log_probs: Tensor, ids: Tensor, removed: Tensor, ptr: Tensor, alone: Evaluate) -> Tensor:
+def settle(
+    log_probs: Tensor, ids: Tensor, removed: Tensor, ptr: Tensor, alone: Evaluate, confidence: float | None = None
+) -> Tensor:
     """Replace the answers that are within rounding of a tie.
 
     Args:
@@ -23,6 +27,7 @@ def settle(log_probs: Tensor, ids: Tensor, removed: Tensor, ptr: Tensor, alone: 
         removed: Boolean [Σ their units], copy after copy.
         ptr: [n + 1] where the units of each instance begin.
         alone: log p of copies, each in a run of its own.
+        confidence: The probability that the best class must reach; None: it need only be the best.
 
     Returns:
         [v, C].
@@ -30,7 +35,10 @@ def settle(log_probs: Tensor, ids: Tensor, removed: Tensor, ptr: Tensor, alone: 
     if not len(log_probs):
         return log_probs
     best = log_probs.topk(2, 1).values
-    near = (best[:, 0] - best[:, 1] <= TIE).nonzero().squeeze(1)  # never true for NaN
+    close = best[:, 0] - best[:, 1] <= TIE  # never true for NaN
+    if confidence is not None:
+        close |= (best[:, 0] - log(confidence)).abs() <= TIE
+    near = close.nonzero().squeeze(1)
     if not len(near):
         return log_probs
     sizes = ptr.diff()[ids]
@@ -41,11 +49,11 @@ def settle(log_probs: Tensor, ids: Tensor, removed: Tensor, ptr: Tensor, alone: 
     return settled
 
 
-def settled(batched: Evaluate, ptr: Tensor, alone: Evaluate) -> Evaluate:
+def settled(batched: Evaluate, ptr: Tensor, alone: Evaluate, confidence: float | None = None) -> Evaluate:
     """Runs in batches, with near ties decided alone; arguments as for `settle`."""
 
     def log_probs(ids: Tensor, removed: Tensor) -> Tensor:
-        return settle(batched(ids, removed), ids, removed, ptr, alone)
+        return settle(batched(ids, removed), ids, removed, ptr, alone, confidence)
 
     return log_probs
 

@@ -48,17 +48,19 @@ def prune(query: FlipQuery, scores: Tensor, state: Tensor, flipped: Tensor, need
     undecided, minimal = flipped.clone(), torch.zeros_like(flipped)
     while bool(undecided.any()):
         units = (state & undecided[owner] & ~known).nonzero().squeeze(1)
-        instance, rows, flips = put_back_each(query, state, units)
+        instance, rows, flips, drop = put_back_each(query, state, units)
         looked = known.clone()
         looked[units[rows]] = True
         still = torch.zeros_like(state)
         still[units[rows]] = flips
-        least = first_minimum(torch.where(still[units], scores[units], torch.inf), instance, len(flipped))
+        # With a confidence the unit goes back that leaves the model surest: more can follow, and what is left holds.
+        key = scores if query.confidence is None else torch.zeros_like(scores).index_copy(0, units[rows], drop)
+        least = first_minimum(torch.where(still[units], key[units], torch.inf), instance, len(flipped))
         again = (least >= 0) & undecided
         again[again.clone()] &= still[units[least[again]]]
         # None can be put back, and each was tried: minimal. Where the budget ended before, nothing is known.
         minimal |= undecided & ~again & ~_any(state & ~looked, owner, flipped)
-        back = _put_back_together(query, scores, state, still)
+        back = _put_back_together(query, key, state, still)
         back[units[least[again]]] = True
         state = state & ~back
         undecided, known = again, torch.zeros_like(known)
@@ -72,12 +74,12 @@ def _any(units: Tensor, owner: Tensor, like: Tensor) -> Tensor:
     return found
 
 
-def put_back_each(query: FlipQuery, state: Tensor, units: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Put back each of these units [v] alone: the instance of each [v], those that the budget allowed to try [k], and
-    whether these still flip [k]."""
+def put_back_each(query: FlipQuery, state: Tensor, units: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Put back each of these units [v] alone: the instance of each [v], those that the budget allowed to try [k],
+    whether these still flip [k], and how far they are from flipping [k]."""
     instance = torch.searchsorted(query.ptr, units, right=True) - 1
     rows, log_probs = query.answers(instance, lambda some: toggle_each(query.ptr, state, units[some])[1])
-    return instance, rows, query.flips(log_probs, instance[rows])
+    return instance, rows, query.flips(log_probs, instance[rows]), query.drop(log_probs, instance[rows])
 
 
 def _put_back_together(query: FlipQuery, scores: Tensor, state: Tensor, needless: Tensor) -> Tensor:

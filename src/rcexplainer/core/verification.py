@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from rcexplainer.core.counterfactual import Removal, Verified
+from rcexplainer.core.flip_query import turned
 from rcexplainer.core.search import Evaluate, toggle_each
 from rcexplainer.core.segments import gather_ranges, owners
 
@@ -35,6 +36,8 @@ class Answers:
     final: Verified | None = None
     target: int | None = None  # the class to lead to; None: any other
     exhausted: Tensor | None = None  # [n] whether the budget of the search was spent
+    confidence: float | None = None  # the probability that this class must have at least; None: any will do
+    distance: Tensor | None = None  # [n] how far beyond its region each lies; None: the method has no regions
 
     @property
     def disputed(self) -> Tensor:
@@ -109,9 +112,8 @@ def check_minimal(answers: Answers, alone: Evaluate, size: int, seed: int) -> No
     if not len(units):
         return
     instance, put_back = toggle_each(answers.ptr, removed, units)
-    predicted = alone(instance, put_back).argmax(1)
     source = answers.before.argmax(1)[instance]
-    flips = predicted != source if answers.target is None else predicted == answers.target
+    flips = turned(alone(instance, put_back), source, answers.target, answers.confidence)
     if bool(flips.any()):
         raise Interference(int(flips.sum()), len(flips), float("nan"))
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isnan
 from typing import overload
 
 from torch import Tensor
@@ -45,6 +46,8 @@ class CounterfactualColumns:
     disputed: list[bool]
     exhausted: list[bool]
     target: int | None
+    confidence: float | None = None
+    distance: list[float] | None = None  # NaN for an instance without a region
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +93,7 @@ class ExplanationColumns:
         return self._moved[id(graph)]
 
     def _counterfactual(self, found: CounterfactualColumns, place: int, one: Instance, graph: Data) -> Counterfactual:
+        distance = None if found.distance is None or isnan(found.distance[place]) else found.distance[place]
         columns = found.removed[self.starts[place] : self.starts[place + 1]].nonzero().flatten()
         return Counterfactual(
             graph,
@@ -100,6 +104,8 @@ class ExplanationColumns:
             found.target,
             found.disputed[place],
             found.exhausted[place],
+            found.confidence,
+            distance,
         )
 
 

@@ -17,6 +17,8 @@ from torch_geometric.data import Batch, Data
 from tqdm.auto import tqdm
 
 from rcexplainer.core.budget import Budget, checked_budget
+from rcexplainer.core.flip_query import checked_confidence
+from rcexplainer.core.region_distance import Distances
 from rcexplainer.core.verification import Interference
 from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
@@ -68,6 +70,7 @@ class FittedExplainer:
         candidates: Tensor | None = ...,
         target_class: int | None = ...,
         budget: Budget = ...,
+        confidence: float | None = ...,
     ) -> Explanation: ...
     @overload
     def explain(
@@ -81,6 +84,7 @@ class FittedExplainer:
         on_error: OnError = ...,
         budget: Budget = ...,
         progress: bool = ...,
+        confidence: float | None = ...,
     ) -> Explanations: ...
 
     def explain(
@@ -94,6 +98,7 @@ class FittedExplainer:
         on_error: OnError = "raise",
         budget: Budget = None,
         progress: bool = False,
+        confidence: float | None = None,
     ) -> Explanation | Explanations:
         """Explain one instance, or several.
 
@@ -102,7 +107,7 @@ class FittedExplainer:
             index: Which nodes or links of the graph; all nodes, or the pairs in `edge_label_index`, if None.
             search: "prefix": the shortest flipping prefix of the ranking. "greedy": greedy deletion goes on where no
                 prefix flips, among the 64 best-ranked units of an instance with more than 256, and after its first
-                step among the 24 with the largest drops. "none": scores alone.
+                step among the 24 (with a confidence 48) with the largest drops. "none": scores alone.
             candidates: A boolean mask of the edges that may be deleted, or one mask for each instance.
             target_class: The class that the counterfactual must have; scores lead there too if the explainer was
                 fitted for that class, or for "each".
@@ -112,6 +117,9 @@ class FittedExplainer:
                 `math.inf`: no bound), or `rc.Seconds(x)`, with which results depend on the machine. A search that
                 reaches it gives the best it has (`counterfactual.exhausted`).
             progress: Whether to show a progress bar.
+            confidence: The probability that the model must give another class (or `target_class`) without the deleted
+                edges, such as 0.8, so that the counterfactual does not stand on the boundary. None: it need only be the
+                predicted class.
 
         Returns:
             An `Explanation` for one `Data` or one node or pair; otherwise a read-only sequence, in the order of the
@@ -124,7 +132,7 @@ class FittedExplainer:
         if on_error not in get_args(OnError):
             raise RCExplainerError(f"on_error must be one of {', '.join(get_args(OnError))}, got {on_error!r}")
         single = TASKS[self.split.task].single(graphs, index)
-        run, masks = self._run(search, target_class, budget), inputs.candidate_masks(candidates)
+        run, masks = self._run(search, target_class, budget, confidence), inputs.candidate_masks(candidates)
         with self.split.scope:
             slots = self._slots(graphs, index, run, masks, progress)
         results = Explanations(slots)
@@ -170,6 +178,7 @@ class FittedExplainer:
         target_class: int | None = None,
         budget: Budget = None,
         progress: bool = False,
+        confidence: float | None = None,
     ) -> Iterator[Explanation | Failure]:
         """Stream explanations; memory is bounded by a chunk of instances.
 
@@ -181,11 +190,12 @@ class FittedExplainer:
             target_class: As for `explain`.
             budget: As for `explain`.
             progress: As for `explain`.
+            confidence: As for `explain`.
 
         Yields:
             An `Explanation`, or a `Failure` for an instance that could not be explained, in the order of the input.
         """
-        run, masks = self._run(search, target_class, budget), inputs.candidate_masks(candidates)
+        run, masks = self._run(search, target_class, budget, confidence), inputs.candidate_masks(candidates)
         return self._streamed(self._instances(graphs, index), run, masks, progress)
 
     def _streamed(
@@ -215,7 +225,14 @@ class FittedExplainer:
             raise RCExplainerError(f"the explainer was fitted for target_class {known}, not {target_class}")
         return self.targets[0] if target_class is None else target_class
 
-    def _run(self, search: Search, target_class: int | None, budget: Budget) -> ExplainRun:
+    @property
+    def distances(self) -> Distances | None:
+        """Measures how far counterfactuals lie beyond their decision regions; None for a method without regions."""
+        return None
+
+    def _run(
+        self, search: Search, target_class: int | None, budget: Budget, confidence: float | None = None
+    ) -> ExplainRun:
         if search not in ("none", *SEARCHES):
             raise RCExplainerError(f"search must be none, prefix or greedy, got {search!r}")
         return ExplainRun(
@@ -229,6 +246,8 @@ class FittedExplainer:
             target=self.chosen(target_class),
             budget=checked_budget(budget),
             check=self._check if self.split.task == "graph" else None,
+            confidence=checked_confidence(confidence, self.split.num_classes),
+            distances=self.distances,
         )
 
     def _instances(self, graphs: Graphs, index: Index | None) -> Iterator[Instance | Exception]:

@@ -12,6 +12,7 @@ from torch import Tensor
 from rcexplainer.core.budget import Meter, Seconds
 from rcexplainer.core.counterfactual import FlipQuery, Removal, greedy_search, prefix_search, verify
 from rcexplainer.core.near_ties import nothing_removed, settle, settled
+from rcexplainer.core.region_distance import Distances
 from rcexplainer.core.units import Units
 from rcexplainer.core.verification import (
     LATER_SAMPLE,
@@ -64,6 +65,8 @@ class ExplainRun:
     max_edges: int | None = None  # in one run of the model; ALONE: one graph at a time
     whole: WholeGraph | None = None  # answers in the whole graph, for nodes and links
     start: int = 0  # position of the first instance of the chunk in the call
+    confidence: float | None = None  # the probability of the other class that makes a flip; None: the largest
+    distances: Distances | None = None  # measures how far counterfactuals lie beyond their regions, if there are any
 
     @torch.no_grad()
     def __call__(self, asked: Sequence[Instance], candidates: list[Tensor] | None) -> ExplanationColumns:
@@ -87,17 +90,19 @@ class ExplainRun:
             log_probs = settle(log_probs, *nothing_removed(ptr), ptr, alone)
         labels = log_probs.argmax(1)
         readings = as_readings(self.scores(instances, labels, self.target))
-        answers = Answers(ptr, log_probs, target=self.target)
+        answers = Answers(ptr, log_probs, target=self.target, confidence=self.confidence)
         single = one_by_one or len(asked) == 1  # the last word is then a run of one graph where it really is
         if self.search != "none":
             meter = Meter(len(asked), self.budget, labels.device)
-            runs = instances.log_probs if one_by_one else settled(instances.log_probs, ptr, alone)
-            query = FlipQuery(ptr, runs, labels, self.target, before=log_probs, meter=meter)
+            sure = self.confidence
+            runs = instances.log_probs if one_by_one else settled(instances.log_probs, ptr, alone, sure)
+            query = FlipQuery(ptr, runs, labels, self.target, before=log_probs, meter=meter, confidence=sure)
             found = SEARCHES[self.search](query, readings.scores, deletable(candidates, asked, instances.units))
             if one_by_one:  # what the search saw of computation graphs counts for nothing
                 query, found = replace(query, log_probs=alone), replace(found, minimal=None)
             final = verify(query, found, alone if single else None)
-            answers = replace(answers, found=found, final=final, exhausted=meter.exhausted)
+            distance = self._distance(instances, labels, found.removed)
+            answers = replace(answers, found=found, final=final, exhausted=meter.exhausted, distance=distance)
         size = SCORES_SAMPLE if self.search == "none" else LATER_SAMPLE if self.start else SAMPLE
         if not one_by_one:  # of a single instance every claim then comes from a run alone
             if single and bool(answers.disputed.any()):
@@ -108,6 +113,14 @@ class ExplainRun:
             check_company(answers, instances.log_probs)
         self._report_disputes(asked, answers.disputed)
         return columns(asked, instances, answers, readings, self.class_names)
+
+    def _distance(self, instances: Instances, labels: Tensor, removed: Tensor) -> Tensor | None:
+        """How far the instances without these units lie beyond their regions; one more run of each."""
+        if self.distances is None:
+            return None
+        before = torch.cat([one.done.embedding for one in instances.observed()])
+        after = instances.without(instances.everything, removed, lambda done: done.embedding)
+        return self.distances(before, labels, after)
 
     def _instances(self, asked: Sequence[Instance]) -> Instances:
         """The instances as tensors, checked all at once; only if something is wrong, one by one."""
@@ -221,4 +234,6 @@ def _found(instances: Instances, answers: Answers, found: Removal) -> Counterfac
         disputed=disputed,
         exhausted=exhausted,
         target=answers.target,
+        confidence=answers.confidence,
+        distance=None if answers.distance is None else answers.distance.tolist(),
     )

@@ -2,6 +2,7 @@
 
 from rcexplainer.metrics.direction import BETTER, Direction
 from rcexplainer.metrics.fidelity import Fidelity, Sufficiency, fidelity, sufficiency
+from rcexplainer.metrics.flip_stability import FlipStability, flip_stability
 from rcexplainer.metrics.flips import Counterfactuals, counterfactuals
 from rcexplainer.metrics.motif import MotifRecovery, motif_accuracy, motif_auc, motif_recovery
 from rcexplainer.metrics.motif_direction import MotifDirection, motif_direction
@@ -16,6 +17,7 @@ __all__ = [
     "Direction",
     "ExplainTime",
     "Fidelity",
+    "FlipStability",
     "MotifDirection",
     "MotifRecovery",
     "RegionAgreement",
@@ -24,6 +26,7 @@ __all__ = [
     "counterfactuals",
     "explain_time",
     "fidelity",
+    "flip_stability",
     "motif_accuracy",
     "motif_auc",
     "motif_direction",

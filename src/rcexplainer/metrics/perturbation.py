@@ -62,12 +62,28 @@ def perturb(
         RCExplainerError: The noise is no share, or the protocol is unknown.
     """
     check_noise(noise, protocol)
+    noisy = perturb_features(graph, noise, random, rows)
+    if not isinstance(graph.x, Tensor):
+        noisy.num_nodes = graph.num_nodes  # PyG would guess it from the edges, which are about to change
+    _rewire(graph, noisy, noise, random, CHANGES[protocol])
+    return noisy
+
+
+def perturb_features(graph: Data, noise: float, random: np.random.Generator, rows: Tensor | None = None) -> Data:
+    """Make a copy of a graph with the features of some nodes changed and every edge as it is.
+
+    Args:
+        graph: The graph, which is not changed.
+        noise: p, from 0 to 1: the probability that a node gets other features.
+        random: Random generator; at the same state, nodes and features are those that `perturb` changes.
+        rows: Features that a node can be given, [rows, …]; `feature_rows([graph])` if None.
+
+    Returns:
+        The copy; the same as the graph where it has no features.
+    """
     noisy = copy(graph)
     if isinstance(graph.x, Tensor):
         noisy.x = _noisy_features(graph.x, noise, random, feature_rows([graph]) if rows is None else rows)
-    else:
-        noisy.num_nodes = graph.num_nodes  # PyG would guess it from the edges, which are about to change
-    _rewire(graph, noisy, noise, random, CHANGES[protocol])
     return noisy
 
 

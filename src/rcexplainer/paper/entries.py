@@ -21,6 +21,7 @@ from rcexplainer.paper.plan import PROFILES, EntryPlan, Results, profile_setting
 from rcexplainer.paper.qualitative_tables import qualitative_figure, qualitative_square, qualitative_table
 from rcexplainer.paper.result_groups import EntrySettings, TaggedResults
 from rcexplainer.paper.robustness_tables import robustness_tables
+from rcexplainer.paper.stability_tables import stability_headline, stability_tables
 from rcexplainer.paper.table import Table
 from rcexplainer.paper.time_tables import time_tables
 from rcexplainer.paper.tradeoff import tradeoff_table
@@ -68,6 +69,7 @@ PAPER_ENTRIES: dict[str, PaperEntry] = {
     "fidelity": _measured(fidelity_tables, curve_figures.fidelity_figure, headlines.fidelity_headline),
     "authors": PaperEntry(job_lists.authors, authors_tables, authors_figure, authors_headline),
     "robustness": _measured(robustness_tables, curve_figures.robustness_figures, headlines.robustness_headline),
+    "stability": PaperEntry(job_lists.stability, stability_tables, headline=stability_headline),
     "time": PaperEntry(job_lists.timings, time_tables, dot_figures.time_figure, headlines.time_headline),
     "nodes": _measured(node_tables, dot_figures.node_figure, headlines.node_headline),
     "links": _measured(node_tables, headline=headlines.node_headline),

@@ -9,6 +9,7 @@ training  train RCExplainer, and keep what happens in every epoch, to be drawn
 authors   fit one method as the authors did, on one class alone; fidelity on the same graphs and on held-out ones
 tuning    fit a baseline with each of some settings; fidelity on validation instances
 tradeoff  fit RCExplainer with some settings, or greedy deletion; fidelity and robustness on validation graphs
+stability fit one method; counterfactuals with and without a confidence, and how many survive noise
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,6 +36,7 @@ KIND_VERSIONS = {
     "tradeoff": 2,
     "authors": 1,
     "tuning": 1,
+    "stability": 1,
 }
 
 
@@ -256,6 +258,39 @@ def tuning_job(
     inputs = _on_network(dataset, model, seed) | {"method": method, "settings": ours, "grid": points}
     inputs |= {"graphs": graphs, "most": most, "fields": [METHODS[method].settings(one) for one in made]}
     return _job("tuning", f"{dataset}-{model}-{seed}-{method}", inputs)
+
+
+def stability_job(
+    dataset: str,
+    model: str,
+    seed: int,
+    method: str,
+    *,
+    settings: Mapping[str, Any],
+    most: int | None,
+    confidence: float,
+    noise: Sequence[float],
+    copies: int,
+) -> Job:
+    """Counterfactuals of one method, with and without a confidence, under noise.
+
+    Args:
+        dataset: The dataset of the network.
+        model: Its architecture.
+        seed: Its seed, and the method's.
+        method: A key of `METHODS`.
+        settings: Of RCExplainer, on top of the preset `default`.
+        most: Graphs of each predicted class; None: all.
+        confidence: The confidence.
+        noise: Noise levels.
+        copies: Noisy copies of each graph at each level.
+
+    Returns:
+        The job.
+    """
+    inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, "default", settings)
+    inputs |= {"most": most, "confidence": confidence, "noise": list(noise), "copies": copies}
+    return _job("stability", f"{dataset}-{model}-{seed}-{method}", inputs)
 
 
 def _job(

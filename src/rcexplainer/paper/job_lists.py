@@ -24,6 +24,7 @@ from rcexplainer.paper.job_kinds import (
     explain_job,
     measure_job,
     network_job,
+    stability_job,
     time_job,
     tradeoff_job,
     training_job,
@@ -138,6 +139,21 @@ def authors(settings: EntrySettings) -> JobList:
                     recipe=recipe,
                 )
                 jobs[job] = {**tags, **variant.tags}
+    return jobs
+
+
+def stability(settings: EntrySettings) -> JobList:
+    """Counterfactuals of every method on every network, and these networks."""
+    model, shared = settings["model"], {name: settings[name] for name in ("confidence", "noise", "copies")}
+    jobs: JobList = {}
+    for dataset in settings["datasets"]:
+        for seed in range(settings["seeds"]):
+            tags = {"dataset": dataset, "model": model, "seed": seed}
+            jobs[network_job(dataset, model, seed)] = {**tags, "network": True}
+            for one in variants(settings, dataset):
+                most = _caps(settings, one.method).most
+                job = stability_job(dataset, model, seed, one.method, settings=one.settings, most=most, **shared)
+                jobs[job] = {**tags, **one.tags}
     return jobs
 
 

@@ -15,6 +15,7 @@ from rcexplainer.datasets.inventory import describe
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.paper.authors_protocol import AUTHORS_SPARSITIES, authors_curves
 from rcexplainer.paper.case_study import case_study
+from rcexplainer.paper.counterfactual_stability import STABILITY_DEPTH, held_flips
 from rcexplainer.paper.job import Job, JobResult
 from rcexplainer.paper.qualitative_examples import explain_one
 from rcexplainer.paper.tradeoff import validation_scores
@@ -126,6 +127,21 @@ def _tuning(
     return tuning_scores(replace(case, training_graphs=graphs), method, grid, most) | _weights(case)
 
 
+def _stability(
+    networks: Path,
+    method: str,
+    most: int | None,
+    confidence: float,
+    noise: list[float],
+    copies: int,
+    device: str | None = None,
+    **inputs: Any,
+) -> JobResult:
+    case = _case_of(networks, inputs, explains="every class", greedy_depth=STABILITY_DEPTH, device=device)
+    found = held_flips(case, method, most=most, confidence=confidence, noise=noise, copies=copies)
+    return found | _weights(case)
+
+
 WORK: dict[str, Callable[..., JobResult]] = {
     "network": _network,
     "measure": _measure,
@@ -136,6 +152,7 @@ WORK: dict[str, Callable[..., JobResult]] = {
     "tradeoff": _tradeoff,
     "authors": _authors,
     "tuning": _tuning,
+    "stability": _stability,
 }
 
 
@@ -145,7 +162,8 @@ def work(job: Job, networks: Path, device: str | None = None) -> JobResult:
     Args:
         job: The job.
         networks: The folder of trained networks, which are used and kept.
-        device: Where methods are fitted and run on graph sets (kinds `measure` and `authors`); None: the CPU.
+        device: Where methods are fitted and run on graph sets (kinds `measure`, `authors` and `stability`); None: the
+            CPU.
 
     Returns:
         Its result.

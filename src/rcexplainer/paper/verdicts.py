@@ -27,6 +27,7 @@ from rcexplainer.paper.plan import EntryPlan, Results
 from rcexplainer.paper.record import as_of
 from rcexplainer.paper.result_groups import EntrySettings, SeedResults, TaggedResults, numbers, without_networks
 from rcexplainer.paper.robustness_tables import NOISES, NoiseFields
+from rcexplainer.paper.stability_claims import stability_claims
 from rcexplainer.paper.time_tables import duration
 
 Aims = dict[str, Any]
@@ -265,10 +266,15 @@ def _authors(settings: EntrySettings, aims: Aims, found: TaggedResults) -> list[
     ]
 
 
+def _stability(settings: EntrySettings, aims: Aims, found: TaggedResults) -> list[Verdict]:
+    return [_verdict("stability", *claim) for claim in stability_claims(settings, aims, found)]
+
+
 JUDGES: dict[str, Callable[[EntrySettings, Aims, TaggedResults], list[Verdict]]] = {
     "fidelity": _fidelity,
     "authors": _authors,
     "robustness": _robustness,
+    "stability": _stability,
     "time": _time,
     "nodes": _nodes,
     "links": _links,
