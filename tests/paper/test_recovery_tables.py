@@ -16,8 +16,8 @@ def found(*methods: str, seeds: int = 2):
     ]
 
 
-def test_a_row_for_each_reading_and_two_tables() -> None:
-    flipping, everyone = recovery_tables({}, found("rcexplainer", "occlusion", "random"))
+def test_a_row_for_each_reading_on_two_groups_of_nodes() -> None:
+    flipping, _, everyone, scores = recovery_tables({}, found("rcexplainer", "occlusion", "random"))
     assert "whose prediction changes without their motif" in flipping.caption
     names = ["rcexplainer", "rcexplainer, relevance", "occlusion", "occlusion, relevance", "random"]
     assert [row[0].text for row in everyone.rows] == names
@@ -25,12 +25,14 @@ def test_a_row_for_each_reading_and_two_tables() -> None:
     assert texts(everyone, "instances") == ["160"] * 5
     assert texts(everyone, "live AUC ↑")[:2] == ["0.901 ± 0.001", "0.991 ± 0.000"]
     assert [cell.best for cell in column(everyone, "live AUC ↑")] == [False, True, False, False, False]
-    assert texts(everyone, "flipped ↑") == ["0.98 ± 0.00", "–", "0.98 ± 0.00", "–", "0.98 ± 0.00"]
+    assert [row[0].text for row in scores.rows] == ["rcexplainer", "occlusion", "random"]  # of the scores alone
+    assert texts(scores, "flipped ↑") == ["0.98 ± 0.00"] * 3
+    assert texts(scores, "flipped, own search") == ["0.99 ± 0.00", "", ""]
     assert "deleted alone, 0.50 of the motif's edges support the prediction, 0.40 oppose it" in everyone.notes[-1]
 
 
 def test_differences_are_to_our_relevance_paired_by_seed() -> None:
-    _, everyone = recovery_tables({}, found("rcexplainer", "occlusion"))
+    *_, everyone, _ = recovery_tables({}, found("rcexplainer", "occlusion"))
     ours, own, occluded, relevance = texts(everyone, "Δ accuracy")
     assert own == ""
     assert relevance == "−0.041 ± 0.000*"
@@ -50,7 +52,7 @@ def test_a_method_without_relevance_is_compared_with_our_scores_until_there_is_o
 def test_left_out_methods_and_empty_groups() -> None:
     gone = (TAGS | {"variant": "cf2", "seed": 0}, {"seed": 0, "skipped": "it does not fit"})
     empty = [(tags, one | {"flipping": None}) for tags, one in found("random")]
-    nothing, table = recovery_tables({}, [gone, *empty])
+    nothing, table, _ = recovery_tables({}, [gone, *empty])
     assert [one.title for one in nothing.columns] == ["method", "left out"]  # no node flips without its motif
     assert "cf2 is left out: it does not fit" in table.notes
     assert [row[0].text for row in table.rows] == ["random"]
@@ -74,7 +76,7 @@ def test_front_page_and_figure() -> None:
     shown = headline(planned, results)
     assert shown is not None
     assert "tree-grid, live AUC ↑" in [f"{one.title} ↑" for one in shown.columns]
-    assert len(tables(planned, results)) == 10
+    assert len(tables(planned, results)) == 20
     (drawn,) = figures(planned, results)
     assert drawn.name == "nodes"
     assert "rcexplainer, relevance" in [label.get_text() for label in drawn.figure.axes[0].get_yticklabels()]

@@ -10,16 +10,18 @@ from typing import Any
 from rcexplainer.benchmark.results import OURS, mean
 from rcexplainer.paper.boundary_tables import paired
 from rcexplainer.paper.captions import UNSEEN_NODES
-from rcexplainer.paper.cells import Fill, beside, counted, metric, panel_tables
-from rcexplainer.paper.fidelity_tables import counterfactual_columns, sum_column
+from rcexplainer.paper.cells import Fill, at_sparsities, beside, counted, metric, panel_tables
+from rcexplainer.paper.fidelity_tables import counterfactual_columns
 from rcexplainer.paper.job import JobResult
 from rcexplainer.paper.result_groups import (
+    SUMMED_SPARSITIES,
     EntrySettings,
     MethodResults,
     SeedResults,
     TaggedResults,
     done,
     groups,
+    no_notes,
     number,
     numbers,
     samples,
@@ -37,13 +39,17 @@ SCORES_ALONE = ("fidelity", "flips", "flipped", "minimal", "size", "search_flipp
 RECOVERY_CAPTION = (
     "recovery of the motif by scores and, in rows of their own, by relevance; live AUC: over edges that can matter; "
     "AUC of a node: mean of the nodes' own; Δ: less ours (its relevance, where it has one), paired by seed, with the "
-    "95 % interval, * where it does not contain 0; sum: fidelity of the scores at sparsities .95 to .75; "
-    "counterfactuals along the scores (own search: RCExplainer's, which continues where no prefix flips)"
+    "95 % interval, * where it does not contain 0"
+)
+SCORES_CAPTION = (
+    "fidelity of the scores at each sparsity, and counterfactuals along their ranking (own search: RCExplainer's, "
+    "which continues where no prefix flips)"
 )
 
 
 def recovery_tables(settings: EntrySettings, found: TaggedResults) -> list[Table]:
-    """Two tables for every dataset and network: nodes that flip without their motif, and all.
+    """Recovery, and what else the scores do, for every dataset and network: on nodes that flip without their motif, and
+    on all.
 
     Args:
         settings: The entry's.
@@ -52,7 +58,7 @@ def recovery_tables(settings: EntrySettings, found: TaggedResults) -> list[Table
     Returns:
         The tables that have a row.
     """
-    fills: list[Fill] = [
+    recovery: list[Fill] = [
         counted("instances", "instances"),
         metric("live AUC", "live_auc", digits=3),
         _difference("Δ live AUC", "live_auc"),
@@ -60,14 +66,15 @@ def recovery_tables(settings: EntrySettings, found: TaggedResults) -> list[Table
         metric("AUC of a node", "node_auc", digits=3),
         *beside("accuracy", ("accuracy",), 1, digits=3),
         _difference("Δ accuracy", "accuracy"),
-        sum_column(),
-        *counterfactual_columns(),
     ]
+    scores = [*at_sparsities(SUMMED_SPARSITIES, "fidelity"), *counterfactual_columns()]
     made: list[Table] = []
     for panel in groups(found):
         own = [(tags, result) for tags, result in found if (tags["dataset"], tags["model"]) == panel]
         for group, instances in RECOVERY_NODES.items():
-            made += panel_tables(settings, by_reading(own, group), RECOVERY_CAPTION, fills, _notes, instances)
+            rows = by_reading(own, group)
+            made += panel_tables(settings, rows, RECOVERY_CAPTION, recovery, _notes, instances)
+            made += panel_tables(settings, rows, SCORES_CAPTION, scores, no_notes, instances)
     return made
 
 
