@@ -96,6 +96,26 @@ def stability(method: str, seed: int) -> dict[str, Any]:
     return {"method": method, "seed": seed, "skipped": "", "classes": {"no": own, "yes": own}, "gnn_accuracy": 0.8}
 
 
+def recovered(method: str, seed: int) -> dict[str, Any]:
+    """Ours finds the motif by its relevance; of the others only occlusion has this reading."""
+    level = 0.90 + 0.001 * (seed % 5)
+
+    def recovery(value: float) -> dict[str, float]:
+        return {"live_auc": value, "auc": value + 0.005, "node_auc": value - 0.01, "accuracy": value}
+
+    best = recovery(0.991) if method == "rcexplainer" else recovery(0.95) if method == "occlusion" else None
+    group = {
+        "instances": 40, "scores": recovery(level), "relevance": best, "fidelity": [0.5] * 6, "flips": [0.5] * 6,
+        "direction": {"supports": 0.5, "opposes": 0.4, "neither": 0.1}, "flipped": 0.98, "minimal": 1.0, "size": 2.0,
+        "search_flipped": 0.995 if method == "rcexplainer" else None, "search_minimal": None,
+        "search_size": 2.0 if method == "rcexplainer" else None,
+    }  # fmt: skip
+    return {
+        "method": method, "seed": seed, "held_out": 80, "instances": 80, "failed": 0, "skipped": "", "dead": "",
+        "flipping": group, "everyone": group | {"instances": 80}, "gnn_accuracy": 0.9,
+    }  # fmt: skip
+
+
 def result_of(job: Job) -> dict[str, Any] | None:
     """A result for a job of the kinds known here, with the weights of its network."""
     found = _result(job)
@@ -115,6 +135,8 @@ def _result(job: Job) -> dict[str, Any] | None:
         return stability(inputs["method"], inputs["seed"])
     if job.kind == "measure":
         return measured(inputs["method"], inputs["seed"], noise=tuple(inputs["noise"]))
+    if job.kind == "recovery":
+        return recovered(inputs["method"], inputs["seed"])
     if job.kind == "time":
         return measured(inputs["method"], inputs["seed"], noise=())
     return None

@@ -6,7 +6,7 @@ from rcexplainer.paper.captions import described, instances_text, network_text, 
 from rcexplainer.paper.entries import PAPER_ENTRIES, headline, plan, tables
 from tests.paper.fakes import results_of
 
-PANELLED = ("fidelity", "robustness", "time", "nodes", "links", "candidates", "lambda", "ablation")
+PANELLED = ("fidelity", "robustness", "time", "nodes", "nodes-edgeless", "links", "candidates", "lambda", "ablation")
 
 
 @pytest.mark.parametrize("name", PANELLED)
@@ -14,18 +14,22 @@ def test_every_caption_says_which_network_which_instances_and_how_many_seeds(nam
     planned = plan(name, "standard")
     for table in tables(planned, results_of(planned)):
         assert "trained with Adam" in table.caption
-        assert "3 seeds: " in table.caption
+        assert f"{planned.settings['seeds']} seeds: " in table.caption
         assert any(words in table.caption for words in ("held-out", "no method was fitted on", "test pairs"))
 
 
 def test_captions_of_node_sets_say_that_networks_saw_a_copy_without_edges() -> None:
     bare = "and on a copy of the graph without edges, whose nodes count as the base's"
-    for name in ("nodes", "candidates", "datasets"):
+    for name in ("nodes-edgeless", "candidates", "datasets"):
         planned = plan(name, "standard")
         for table in tables(planned, results_of(planned)):
             assert bare in table.caption + " ".join(table.notes), name
-    planned = plan("fidelity", "standard")
-    assert not any(bare in table.caption for table in tables(planned, results_of(planned)))
+    for name in ("fidelity", "nodes"):
+        planned = plan(name, "standard")
+        assert not any(bare in table.caption for table in tables(planned, results_of(planned)))
+    assert all(
+        "cross-entropy alone; trained with Adam" in table.caption for table in tables(planned, results_of(planned))
+    )
 
 
 def test_tables_of_several_datasets_have_notes() -> None:

@@ -126,9 +126,9 @@ def _recovery_table(evaluation: Evaluation) -> Tables:
     shares = [mean([getattr(one, field.name) for one in ways]) for field in fields(MotifDirection)]
     caption = (
         f"{evaluation.dataset}, {evaluation.arch}, networks {evaluation.recipe}: recovery of the motif by each "
-        "reading, ↑; live_auc: over edges that can matter, auc: over all edges of the computation graphs, node_auc: mean of "
-        "the instances' own over live edges; deleted alone, {:.2f} of the motif's edges support the prediction, {:.2f} "
-        "oppose it, {:.2f} do neither"
+        "reading, ↑; live_auc: over edges that can matter, auc: over all edges of the computation graphs, node_auc: "
+        "mean of the instances' own over live edges; deleted alone, {:.2f} of the motif's edges support the "
+        "prediction, {:.2f} oppose it, {:.2f} do neither"
     ).format(*shares)
     return [(shown, caption)] if shown else []
 

@@ -135,20 +135,21 @@ def _difference(results: SeedResults, first: SeedResults, score: Score) -> Table
     return paired([score(one) - by_seed[one["seed"]] for one in results if one["seed"] in by_seed])
 
 
-def paired(differences: Sequence[float]) -> TableCell:
+def paired(differences: Sequence[float], digits: int = 2) -> TableCell:
     """Mean ± half the 95 % interval of paired differences, with a star where it does not contain 0.
 
     Args:
         differences: One for each seed.
+        digits: How many are printed.
     """
     centre, half = band(differences)
     if centre != centre:
         return TableCell("–")
-    text = signed(centre, lambda size: f"{size:.2f}")
+    text = signed(centre, lambda size: f"{size:.{digits}f}")
     if half != half:
         return TableCell(text, centre)
     clear = abs(centre) > half and text.strip("+−0.")  # what is printed as 0 is none worth a star
-    return TableCell(f"{text} ± {half:.2f}{'*' if clear else ''}", centre)
+    return TableCell(f"{text} ± {half:.{digits}f}{'*' if clear else ''}", centre)
 
 
 def _dead(results: SeedResults) -> TableCell:

@@ -26,7 +26,10 @@ UNSEEN_NODES = "nodes of motifs that no method was fitted on"
 UNSEEN_LINKS = "held-out pairs, correctly predicted as links"
 SAME_GRAPHS = "the authors' protocol: fitted and evaluated on the same graphs, all that are predicted as"
 BARE = "and on a copy of the graph without edges, whose nodes count as the base's"
-RECIPE_TEXTS = {"authors": f"the authors' recipe, graphs of at most {AUTHORS_NODES} nodes"}
+RECIPE_TEXTS = {
+    "authors": f"the authors' recipe, graphs of at most {AUTHORS_NODES} nodes",
+    "plain": "cross-entropy alone",
+}
 DEFAULTS: dict[str, Any] = {field.name: field.default for kind in (GNNConfig, TrainConfig) for field in fields(kind)}
 
 

@@ -6,6 +6,7 @@ A comparison is open where a method was left out, or has not all seeds yet.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
+from operator import le, lt
 
 from rcexplainer.benchmark.results import OURS, mean
 from rcexplainer.paper.job import JobResult
@@ -64,7 +65,12 @@ def undecided(settings: EntrySettings, name: str, results: SeedResults) -> list[
 
 
 def above(
-    settings: EntrySettings, methods: MethodResults, rivals: Sequence[str], readers: Mapping[str, Reader]
+    settings: EntrySettings,
+    methods: MethodResults,
+    rivals: Sequence[str],
+    readers: Mapping[str, Reader],
+    own_name: str = OURS,
+    ties: bool = False,
 ) -> list[ClaimCheck]:
     """Whether RCExplainer is above every rival everywhere, on the instances that both explained.
 
@@ -73,19 +79,22 @@ def above(
         methods: Method → its results.
         rivals: The other methods.
         readers: What is compared, by name: sparsities, levels of noise.
+        own_name: The row of RCExplainer that is compared.
+        ties: Whether the same mean is enough.
 
     Returns:
         A failed check for each rival it is not above, an open one for each that cannot be compared; where there are
         none, one that names the closest rival.
     """
-    ours = methods.get(OURS, [])
-    checks = undecided(settings, OURS, ours)
+    ours = methods.get(own_name, [])
+    checks = undecided(settings, own_name, ours)
     if checks:
         return checks
     blank = [at for at, read in readers.items() if isnan(mean([read(one) for one in ours]))]
     if blank:
-        return [ClaimCheck(None, f"{OURS} has no value at {', '.join(blank)}")]
+        return [ClaimCheck(None, f"{own_name} has no value at {', '.join(blank)}")]
     gaps: list[tuple[float, str]] = []
+    behind, word = (lt, "below") if ties else (le, "not above")
     for rival in rivals:
         theirs = methods.get(rival, [])
         opened = undecided(settings, rival, theirs)
@@ -98,16 +107,16 @@ def above(
             at: (mean([read(own) for own, _ in both]), mean([read(other) for _, other in both]))
             for at, read in readers.items()
         }
-        below = [f"{at} ({_versus(own, other)})" for at, (own, other) in pairs.items() if own <= other]
+        below = [f"{at} ({_versus(own, other)})" for at, (own, other) in pairs.items() if behind(own, other)]
         unknown = [at for at, (own, other) in pairs.items() if isnan(own - other)]
         if below:
-            checks.append(ClaimCheck(False, f"not above {rival} at {', '.join(below)}"))
+            checks.append(ClaimCheck(False, f"{word} {rival} at {', '.join(below)}"))
         if unknown:
             checks.append(ClaimCheck(None, f"{rival} has no value at {', '.join(unknown)}"))
         gaps += [
             (own - other, f"closest: {rival} at {at} ({_versus(own, other)})")
             for at, (own, other) in pairs.items()
-            if own > other
+            if not behind(own, other) and own == own and other == other
         ]
     return checks or [ClaimCheck(True, min(gaps)[1]) if gaps else ClaimCheck(None, "nothing was compared")]
 

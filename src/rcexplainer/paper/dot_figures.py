@@ -18,9 +18,12 @@ from rcexplainer.paper.figure_style import (
 )
 from rcexplainer.paper.job import JobResult
 from rcexplainer.paper.motif_networks import how_many, using_motif
+from rcexplainer.paper.recovery_tables import by_reading
 from rcexplainer.paper.result_groups import (
     SUMMED_SPARSITIES,
     EntrySettings,
+    MethodResults,
+    Panel,
     TaggedResults,
     done_groups,
     reported,
@@ -28,6 +31,7 @@ from rcexplainer.paper.result_groups import (
 )
 from rcexplainer.paper.time_tables import duration
 from rcexplainer.viz.charts import PENS, TEXT, Level, Pen, draw_bars, draw_dots, draw_square, panels
+from rcexplainer.viz.figure import Figure
 
 
 def time_figure(settings: EntrySettings, found: TaggedResults) -> list[PaperFigure]:
@@ -63,13 +67,34 @@ def time_figure(settings: EntrySettings, found: TaggedResults) -> list[PaperFigu
 
 
 def node_figure(settings: EntrySettings, found: TaggedResults) -> list[PaperFigure]:
-    """AUC and accuracy of the motif on every dataset, beside the paper's."""
+    """AUC and accuracy of the motif on every dataset, of networks that rely on it, beside the paper's."""
     groups = done_groups(using_motif(settings, found))
     if not groups:
         return []
+    few = "".join(
+        f" {panel_title(panel, groups)}: {text}, only these count." for panel, text in how_many(settings, found).items()
+    )
+    caption = f"Scores against the motif of the explained node, on motifs no method was fitted on. {WHISKERS}{few}"
+    return [PaperFigure("nodes-edgeless", caption, _motif_dots(settings, groups, {"auc": "AUC ↑"}))]
+
+
+def recovery_figure(settings: EntrySettings, found: TaggedResults) -> list[PaperFigure]:
+    """Live AUC and accuracy of the motif on every dataset by both readings, beside the paper's."""
+    groups = done_groups(by_reading(found, "everyone"))
+    if not groups:
+        return []
+    caption = (
+        "Scores, and relevance where a method has it, against the motif of the explained node, on motifs no method was "
+        f"fitted on; AUC over edges that can matter, the paper's over all. {WHISKERS}"
+    )
+    return [PaperFigure("nodes", caption, _motif_dots(settings, groups, {"live_auc": "live AUC ↑"}))]
+
+
+def _motif_dots(settings: EntrySettings, groups: dict[Panel, MethodResults], first: dict[str, str]) -> Figure:
+    """A row of panels for the field of `first`, by its title, and one for the accuracy; a column for each dataset."""
     methods = union(groups.values())
     figure, axes = panels(2, len(groups), 2.1 if len(groups) > 1 else 4.5, 0.8 + 0.19 * len(methods), sharey=True)
-    for row, (field, title) in enumerate((("auc", "AUC ↑"), ("accuracy", "accuracy ↑"))):
+    for row, (field, title) in enumerate((first | {"accuracy": "accuracy ↑"}).items()):
         for place, (panel, own) in enumerate(groups.items()):
             known = reported(settings, panel[0])
             levels = []
@@ -83,11 +108,7 @@ def node_figure(settings: EntrySettings, found: TaggedResults) -> list[PaperFigu
             if row == 0:
                 axes[row][place].set_title(panel_title(panel, groups), fontsize=TEXT, loc="left")
     legend_below(figure, axes[0][0])
-    few = "".join(
-        f" {panel_title(panel, groups)}: {text}, only these count." for panel, text in how_many(settings, found).items()
-    )
-    caption = f"Scores against the motif of the explained node, on motifs no method was fitted on. {WHISKERS}{few}"
-    return [PaperFigure("nodes", caption, figure)]
+    return figure
 
 
 def ablation_figure(settings: EntrySettings, found: TaggedResults) -> list[PaperFigure]:

@@ -19,6 +19,7 @@ from rcexplainer.paper.job_lists import JobList
 from rcexplainer.paper.motif_tables import case_tables, dataset_tables, node_tables, pair_means
 from rcexplainer.paper.plan import PROFILES, EntryPlan, Results, profile_settings
 from rcexplainer.paper.qualitative_tables import qualitative_figure, qualitative_square, qualitative_table
+from rcexplainer.paper.recovery_tables import recovery_tables
 from rcexplainer.paper.result_groups import EntrySettings, TaggedResults
 from rcexplainer.paper.robustness_tables import robustness_tables
 from rcexplainer.paper.stability_tables import stability_headline, stability_tables
@@ -71,7 +72,10 @@ PAPER_ENTRIES: dict[str, PaperEntry] = {
     "robustness": _measured(robustness_tables, curve_figures.robustness_figures, headlines.robustness_headline),
     "stability": PaperEntry(job_lists.stability, stability_tables, headline=stability_headline),
     "time": PaperEntry(job_lists.timings, time_tables, dot_figures.time_figure, headlines.time_headline),
-    "nodes": _measured(node_tables, dot_figures.node_figure, headlines.node_headline),
+    "nodes": PaperEntry(
+        job_lists.recoveries, recovery_tables, dot_figures.recovery_figure, headlines.recovery_headline
+    ),
+    "nodes-edgeless": _measured(node_tables, dot_figures.node_figure, headlines.node_headline),
     "links": _measured(node_tables, headline=headlines.node_headline),
     "boundaries": _measured(boundary_tables, headline=boundary_headline),
     "candidates": _measured(fidelity_tables, curve_figures.varied_figure("candidates"), headlines.varied_headline),

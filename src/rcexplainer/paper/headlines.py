@@ -11,6 +11,7 @@ from rcexplainer.paper.fidelity_tables import at_sparsity, robust_column, sum_co
 from rcexplainer.paper.motif_networks import how_many, using_motif
 from rcexplainer.paper.motif_tables import explained_instances
 from rcexplainer.paper.record import as_of
+from rcexplainer.paper.recovery_tables import RECOVERY_NODES, by_reading
 from rcexplainer.paper.result_groups import (
     EntrySettings,
     MethodResults,
@@ -74,17 +75,19 @@ def robustness_headline(settings: EntrySettings, found: TaggedResults) -> Table 
 
 def node_headline(settings: EntrySettings, found: TaggedResults) -> Table | None:
     """AUC and accuracy of the motif on every dataset, of networks that rely on it; means without their spread."""
-
-    def scored(name: str) -> Callable[[str], Fill]:
-        def fill(results: SeedResults, _: Any) -> TableCell:
-            return shown_as(numbers(results, name), lambda centre: f"{centre:.3f}")
-
-        return lambda title: (Column(title, BETTER[name]), fill)
-
     used = "".join(f"; {panel[0]}: {text}" for panel, text in how_many(settings, found).items())
-    names = {", AUC": scored("auc"), ", accuracy": scored("accuracy")}
+    names = {", AUC": _scored("auc"), ", accuracy": _scored("accuracy")}
     caption = f"recovery of the motif, on {explained_instances(settings)}{used}"
     return _across(settings, using_motif(settings, found), caption, names)
+
+
+def recovery_headline(settings: EntrySettings, found: TaggedResults) -> Table | None:
+    """Live AUC and accuracy of the motif on every dataset, by each reading; means without their spread."""
+    names = {", live AUC": _scored("live_auc"), ", accuracy": _scored("accuracy")}
+    caption = (
+        f"recovery of the motif by scores, and by relevance where a method has it, on {RECOVERY_NODES['everyone']}"
+    )
+    return _across(settings, by_reading(found, "everyone"), caption, names)
 
 
 def ablation_headline(settings: EntrySettings, found: TaggedResults) -> Table | None:
@@ -100,6 +103,15 @@ def ablation_headline(settings: EntrySettings, found: TaggedResults) -> Table | 
     }
     caption = "sum of fidelities at sparsities .95 to .75, and AUC at 10 % noise, the paper's and strict"
     return _across(settings, found, caption, names)
+
+
+def _scored(name: str) -> Callable[[str], Fill]:
+    """A column of means with three digits, under a title of its own."""
+
+    def fill(results: SeedResults, _: Any) -> TableCell:
+        return shown_as(numbers(results, name), lambda centre: f"{centre:.3f}")
+
+    return lambda title: (Column(title, BETTER[name]), fill)
 
 
 def _across(

@@ -2,6 +2,7 @@
 
 network   train a network (or load a trained one): accuracy, size of the dataset, whether it relies on the motif
 measure   fit one method to it, explain held-out instances, measure everything but times
+recovery  fit one method to it, explain held-out nodes: the motif by both readings, on two groups of nodes
 time      fit one method to it, and time it, on one thread and with no other job beside it
 case      the case study of chosen classes
 explain   fit one method, and keep its explanation of one held-out instance, to be drawn
@@ -29,6 +30,7 @@ from rcexplainer.paper.job import Job
 KIND_VERSIONS = {
     "network": 2,
     "measure": 4,
+    "recovery": 1,
     "time": 1,
     "case": 2,
     "explain": 1,
@@ -104,6 +106,25 @@ def measure_job(
     inputs |= {"caps": asdict(caps.within(None)), "noise": list(noise), "k": list(k)}
     made = _job("measure", f"{dataset}-{model}-{seed}-{method}", inputs, stored, retired)
     return replace(made, earlier=dict(earlier or {}))
+
+
+def recovery_job(
+    dataset: str,
+    model: str,
+    seed: int,
+    method: str,
+    *,
+    recipe: str,
+    preset: str = "default",
+    settings: Mapping[str, Any] | None = None,
+    own: Mapping[str, Any] | None = None,
+    most: int | None = None,
+) -> Job:
+    """A method whose readings are compared with the motif; `most` held-out nodes, other arguments as `measure_job`."""
+    network = network_job(dataset, model, seed, recipe).digest
+    inputs = {"dataset": dataset, "model": model, "seed": seed, "network": network, "recipe": recipe, "most": most}
+    inputs |= _method(dataset, seed, method, preset, settings, own)
+    return _job("recovery", f"{dataset}-{model}-{recipe}-{seed}-{method}", inputs)
 
 
 def time_job(

@@ -24,6 +24,7 @@ from rcexplainer.paper.job_kinds import (
     explain_job,
     measure_job,
     network_job,
+    recovery_job,
     stability_job,
     time_job,
     tradeoff_job,
@@ -78,6 +79,32 @@ def measurements(settings: EntrySettings) -> JobList:
         return measure_job(dataset, model, seed, method, **shared, **how, earlier=earlier)
 
     return _compared(settings, make)
+
+
+def recoveries(settings: EntrySettings) -> JobList:
+    """The motif by both readings of every variant, for every dataset and seed, on networks of one `recipe`.
+
+    Seeds begin at `first_seed`: those before it are for choosing settings.
+    """
+    model, recipe, first, jobs = settings["model"], settings["recipe"], settings.get("first_seed", 0), JobList()
+    for dataset in settings["datasets"]:
+        for seed in range(first, first + settings["seeds"]):
+            tags = {"dataset": dataset, "model": model, "seed": seed}
+            jobs[network_job(dataset, model, seed, recipe)] = {**tags, "network": True}
+            for variant in variants(settings, dataset):
+                job = recovery_job(
+                    dataset,
+                    model,
+                    seed,
+                    variant.method,
+                    recipe=recipe,
+                    preset=variant.preset,
+                    settings=variant.settings,
+                    own=variant.own,
+                    most=settings.get("most"),
+                )
+                jobs[job] = {**tags, **variant.tags}
+    return jobs
 
 
 def timings(settings: EntrySettings) -> JobList:

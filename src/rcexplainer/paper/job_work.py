@@ -9,6 +9,7 @@ from rcexplainer.benchmark.case import Case
 from rcexplainer.benchmark.cost import clock
 from rcexplainer.benchmark.measurement import measure, uses_motif
 from rcexplainer.benchmark.methods import Caps
+from rcexplainer.benchmark.recovery import recover
 from rcexplainer.benchmark.validation import ValidationCase
 from rcexplainer.config import RCConfig
 from rcexplainer.datasets.inventory import describe
@@ -65,6 +66,11 @@ def _measure(
     case = _case_of(networks, inputs, device=device)
     found = measure(case, method, noise=noise, k=k, caps=Caps(**caps), progress=False)
     return {**asdict(found), "gnn_accuracy": case.accuracy, **_weights(case)}
+
+
+def _recovery(networks: Path, method: str, most: int | None, recipe: str, **inputs: Any) -> JobResult:
+    case = _case_of(networks, inputs, recipe=recipe, motifs_apart=True)
+    return {**asdict(recover(case, method, most, progress=False)), "gnn_accuracy": case.accuracy, **_weights(case)}
 
 
 def _time(networks: Path, method: str, most: int | None, **inputs: Any) -> JobResult:
@@ -145,6 +151,7 @@ def _stability(
 WORK: dict[str, Callable[..., JobResult]] = {
     "network": _network,
     "measure": _measure,
+    "recovery": _recovery,
     "time": _time,
     "case": _case,
     "explain": _explain,
