@@ -88,6 +88,7 @@ class Explanation:
         index: The explained node, or the explained pair of nodes; None for a graph.
         computation: The computation graph of that node or pair; None for a graph.
         edge_ids: The edges of `computation`, as positions in the columns of `graph.edge_index`; None for a graph.
+        refined: Model runs spent on the ranking by really deleting edges; 0: the scores are the method's own.
     """
 
     graph: Data
@@ -99,6 +100,7 @@ class Explanation:
     index: int | tuple[int, int] | None = None
     computation: Data | None = None
     edge_ids: Tensor | None = None
+    refined: int = 0
 
     @property
     def instance(self) -> Data:
@@ -204,6 +206,8 @@ class Explanation:
     def __repr__(self) -> str:
         name = self.class_names[self.prediction] if self.class_names else str(self.prediction)
         parts = [f"{name} ({float(self.probabilities[self.prediction]):.2f})", f"{len(self.units)} edges"]
+        if self.refined:
+            parts.append(f"refined with {self.refined} model run{'s' * (self.refined > 1)}")
         if (found := self.counterfactual) is not None:
             other = self.class_names[found.prediction] if self.class_names else str(found.prediction)
             count = len(self.removed_units)

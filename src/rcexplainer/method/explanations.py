@@ -58,6 +58,7 @@ class ExplanationColumns:
     predictions: list[int]
     class_names: tuple[str, ...]
     found: CounterfactualColumns | None
+    refined: list[int] | None = None  # model runs spent on each ranking; None: it was left as it is
     # Graphs on the CPU by their id, which stays theirs as the instances hold them: many instances may share one.
     _moved: dict[int, Data] = field(default_factory=dict)
 
@@ -78,6 +79,7 @@ class ExplanationColumns:
             one.index,
             copy(one.computation).cpu().clone() if within else None,
             one.edge_ids.clone() if one.edge_ids is not None else None,
+            0 if self.refined is None else self.refined[place],
         )
 
     def _on_cpu(self, graph: Data) -> Data:

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 from tqdm.auto import tqdm
 
-from rcexplainer.core.budget import Budget, checked_budget
+from rcexplainer.core.budget import Budget, checked_budget, checked_runs
 from rcexplainer.core.verification import Interference
 from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
@@ -68,6 +68,7 @@ class FittedExplainer:
         candidates: Tensor | None = ...,
         target_class: int | None = ...,
         budget: Budget = ...,
+        refine: int | None = ...,
     ) -> Explanation: ...
     @overload
     def explain(
@@ -80,6 +81,7 @@ class FittedExplainer:
         target_class: int | None = ...,
         on_error: OnError = ...,
         budget: Budget = ...,
+        refine: int | None = ...,
         progress: bool = ...,
     ) -> Explanations: ...
 
@@ -93,6 +95,7 @@ class FittedExplainer:
         target_class: int | None = None,
         on_error: OnError = "raise",
         budget: Budget = None,
+        refine: int | None = None,
         progress: bool = False,
     ) -> Explanation | Explanations:
         """Explain one instance, or several.
@@ -111,6 +114,9 @@ class FittedExplainer:
             budget: What the search may cost for each instance: a number of model runs (None: a few thousand;
                 `math.inf`: no bound), or `rc.Seconds(x)`, with which results depend on the machine. A search that
                 reaches it gives the best it has (`counterfactual.exhausted`).
+            refine: Model runs that may be spent on the ranking of each instance, by really deleting edges among those
+                ranked first (and in `candidates`): `edge_scores` and the search then follow the better ranking. None:
+                the method's own scores.
             progress: Whether to show a progress bar.
 
         Returns:
@@ -124,7 +130,7 @@ class FittedExplainer:
         if on_error not in get_args(OnError):
             raise RCExplainerError(f"on_error must be one of {', '.join(get_args(OnError))}, got {on_error!r}")
         single = TASKS[self.split.task].single(graphs, index)
-        run, masks = self._run(search, target_class, budget), inputs.candidate_masks(candidates)
+        run, masks = self._run(search, target_class, budget, refine), inputs.candidate_masks(candidates)
         with self.split.scope:
             slots = self._slots(graphs, index, run, masks, progress)
         results = Explanations(slots)
@@ -169,6 +175,7 @@ class FittedExplainer:
         candidates: inputs.Candidates = None,
         target_class: int | None = None,
         budget: Budget = None,
+        refine: int | None = None,
         progress: bool = False,
     ) -> Iterator[Explanation | Failure]:
         """Stream explanations; memory is bounded by a chunk of instances.
@@ -180,12 +187,13 @@ class FittedExplainer:
             candidates: As for `explain`.
             target_class: As for `explain`.
             budget: As for `explain`.
+            refine: As for `explain`.
             progress: As for `explain`.
 
         Yields:
             An `Explanation`, or a `Failure` for an instance that could not be explained, in the order of the input.
         """
-        run, masks = self._run(search, target_class, budget), inputs.candidate_masks(candidates)
+        run, masks = self._run(search, target_class, budget, refine), inputs.candidate_masks(candidates)
         return self._streamed(self._instances(graphs, index), run, masks, progress)
 
     def _streamed(
@@ -215,7 +223,7 @@ class FittedExplainer:
             raise RCExplainerError(f"the explainer was fitted for target_class {known}, not {target_class}")
         return self.targets[0] if target_class is None else target_class
 
-    def _run(self, search: Search, target_class: int | None, budget: Budget) -> ExplainRun:
+    def _run(self, search: Search, target_class: int | None, budget: Budget, refine: int | None) -> ExplainRun:
         if search not in ("none", *SEARCHES):
             raise RCExplainerError(f"search must be none, prefix or greedy, got {search!r}")
         return ExplainRun(
@@ -229,6 +237,7 @@ class FittedExplainer:
             target=self.chosen(target_class),
             budget=checked_budget(budget),
             check=self._check if self.split.task == "graph" else None,
+            refine=checked_runs(refine),
         )
 
     def _instances(self, graphs: Graphs, index: Index | None) -> Iterator[Instance | Exception]:

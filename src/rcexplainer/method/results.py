@@ -1,4 +1,4 @@
-"""From a batch of instances to results: check, predict, score, search, verify."""
+"""From a batch of instances to results: check, predict, score, refine, search, verify."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -12,6 +12,7 @@ from torch import Tensor
 from rcexplainer.core.budget import Meter, Seconds
 from rcexplainer.core.counterfactual import FlipQuery, Removal, greedy_search, prefix_search, verify
 from rcexplainer.core.near_ties import nothing_removed, settle, settled
+from rcexplainer.core.refinement import refined
 from rcexplainer.core.units import Units
 from rcexplainer.core.verification import (
     LATER_SAMPLE,
@@ -62,6 +63,7 @@ class ExplainRun:
     max_edges: int | None = None  # in one run of the model; ALONE: one graph at a time
     whole: WholeGraph | None = None  # answers in the whole graph, for nodes and links
     start: int = 0  # position of the first instance of the chunk in the call
+    refine: int | None = None  # model runs that the ranking of an instance may cost
 
     @torch.no_grad()
     def __call__(self, asked: Sequence[Instance], candidates: list[Tensor] | None) -> ExplanationColumns:
@@ -85,6 +87,11 @@ class ExplainRun:
             log_probs = settle(log_probs, *nothing_removed(ptr), ptr, alone)
         labels = log_probs.argmax(1)
         scores = self.scores(instances, labels, self.target)
+        runs_spent: Tensor | None = None
+        if self.refine is not None:
+            query = FlipQuery(ptr, instances.log_probs, labels, self.target, before=log_probs)
+            better = refined(query, scores, deletable(candidates, asked, instances.units), self.refine)
+            scores, runs_spent = better.scores, better.runs
         answers = Answers(ptr, log_probs, target=self.target)
         single = one_by_one or len(asked) == 1  # the last word is then a run of one graph where it really is
         if self.search != "none":
@@ -105,7 +112,8 @@ class ExplainRun:
             check_alone(answers, alone, size, seed=self.start)
             check_company(answers, instances.log_probs)
         self._report_disputes(asked, answers.disputed)
-        return columns(asked, instances, answers, scores, self.class_names)
+        results = columns(asked, instances, answers, scores, self.class_names)
+        return results if runs_spent is None else replace(results, refined=runs_spent.tolist())
 
     def _instances(self, asked: Sequence[Instance]) -> Instances:
         """The instances as tensors, checked all at once; only if something is wrong, one by one."""
