@@ -46,6 +46,16 @@ def test_a_budget(run, named, budget, spent):
     assert any(one["exhausted"] for one in found) is spent
 
 
+def test_a_refined_ranking(run, named):
+    plain, refined = (
+        json.loads(run(*named(EXPLAIN), *more, "--search", "none", "--json", "--quiet").out)["explanations"]
+        for more in ([], ["--refine", "12"])
+    )
+    assert {one["refined"] for one in plain} == {0}
+    assert all(0 < one["refined"] <= 12 for one in refined)
+    assert [one["top"][0]["edge"] for one in plain] != [one["top"][0]["edge"] for one in refined]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -64,6 +74,7 @@ def test_a_budget(run, named, budget, spent):
             "--budget takes a number of model runs, such as 500, or seconds, such as 2.5s",
         ),
         ([*EXPLAIN, "--budget", "0"], "--budget takes a number of model runs"),
+        ([*EXPLAIN, "--refine", "0"], "--refine"),
         ([*EXPLAIN, "--out", "FOLDER"], "is a folder, not a file"),
         ([*EXPLAIN, "--device", "gpu"], "device 'gpu'"),
         (["explain", "--dataset", "tree-cycles", *EXPLAIN[3:]], "tree-cycles is for node prediction, this command is"),

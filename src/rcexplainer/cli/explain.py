@@ -15,6 +15,7 @@ FILES = "--dataset nitro --model gnn.safetensors --explainer explainer.safetenso
 EXAMPLES = (
     f"rcexplainer explain {FILES} --limit 5",
     f"rcexplainer explain {FILES} \\\n    --predicted positive --search greedy --out explanations.json",
+    f"rcexplainer explain {FILES} --limit 5 --refine 32",
 )
 
 
@@ -65,6 +66,16 @@ def explain(
             "(default: 3000 runs). A search that reaches it gives the best it has.",
         ),
     ] = None,
+    refine: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            rich_help_panel=METHOD,
+            help="Model runs to spend on the ranking of each graph's edges, by really deleting those ranked first "
+            "(default: none, the explainer's own scores). The search then starts from the better ranking.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", rich_help_panel=OUTPUT, help="Write the JSON document to this file, too."),
@@ -91,6 +102,7 @@ def explain(
         predicted=predicted,
         search=search,
         budget=parse_budget(budget),
+        refine=refine,
         progress=not quiet,
         seed=seed,
         root=root,

@@ -176,6 +176,7 @@ def explain_saved(
     predicted: str | None = None,
     search: str = "prefix",
     budget: Budget = None,
+    refine: int | None = None,
     progress: bool = False,
     seed: int | None = None,
     root: Path | None = None,
@@ -195,6 +196,7 @@ def explain_saved(
         predicted: Only graphs predicted as this class, by name or number.
         search: none, prefix or greedy.
         budget: What the search may cost for each graph, as for `FittedExplainer.explain`.
+        refine: Model runs to spend on the ranking of each graph's edges; None: none.
         progress: Whether to show a progress bar.
         seed: As for `open_network`.
         root: Folder of downloaded datasets.
@@ -224,6 +226,7 @@ def explain_saved(
         search=cast(Search, search),
         on_error="keep",
         budget=budget,
+        refine=refine,
         progress=progress,
     )
     explained = tuple(
