@@ -12,7 +12,15 @@ from rcexplainer.gnn.models import MODELS
 from rcexplainer.paper import job_kinds
 from rcexplainer.paper.entries import PAPER_ENTRIES, plan
 from rcexplainer.paper.job import Job
-from rcexplainer.paper.job_kinds import case_job, explain_job, measure_job, tradeoff_job, training_job, tuning_job
+from rcexplainer.paper.job_kinds import (
+    case_job,
+    dial_job,
+    explain_job,
+    measure_job,
+    tradeoff_job,
+    training_job,
+    tuning_job,
+)
 from rcexplainer.paper.runner import _context
 
 
@@ -73,6 +81,7 @@ def dependents() -> dict[str, str]:
         case_job(0),
         tradeoff_job(*where, "greedy", graphs=9),
         tuning_job(*where, "cf2", grid=[{}], graphs=9, most=9),
+        dial_job(*where, "random", most=9),
     )
     return {job.kind: job.digest for job in jobs}
 

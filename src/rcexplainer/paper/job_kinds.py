@@ -9,6 +9,7 @@ training  train RCExplainer, and keep what happens in every epoch, to be drawn
 authors   fit one method as the authors did, on one class alone; fidelity on the same graphs and on held-out ones
 tuning    fit a baseline with each of some settings; fidelity on validation instances
 tradeoff  fit RCExplainer with some settings, or greedy deletion; fidelity and robustness on validation graphs
+dial      fit one method; fidelity and model runs on held-out graphs of every class, with a ranking refined or not
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,6 +36,7 @@ KIND_VERSIONS = {
     "tradeoff": 2,
     "authors": 1,
     "tuning": 1,
+    "dial": 1,
 }
 
 
@@ -256,6 +258,34 @@ def tuning_job(
     inputs = _on_network(dataset, model, seed) | {"method": method, "settings": ours, "grid": points}
     inputs |= {"graphs": graphs, "most": most, "fields": [METHODS[method].settings(one) for one in made]}
     return _job("tuning", f"{dataset}-{model}-{seed}-{method}", inputs)
+
+
+def dial_job(
+    dataset: str,
+    model: str,
+    seed: int,
+    method: str,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    refine: Sequence[int | str] = (0,),
+    most: int | None = None,
+) -> Job:
+    """A method whose fidelity is set against the model runs that it takes.
+
+    Args:
+        dataset: The dataset of the network.
+        model: Its architecture.
+        seed: Its seed, and the method's.
+        method: A key of `METHODS`.
+        settings: Of RCExplainer, on top of the preset `default`.
+        refine: Model runs for the ranking of each graph (`dial.dial_points`).
+        most: Graphs of each predicted class to explain, at most.
+
+    Returns:
+        The job.
+    """
+    inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, "default", settings)
+    return _job("dial", f"{dataset}-{model}-{seed}-{method}", inputs | {"refine": list(refine), "most": most})
 
 
 def _job(

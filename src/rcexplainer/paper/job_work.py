@@ -15,6 +15,7 @@ from rcexplainer.datasets.inventory import describe
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.paper.authors_protocol import AUTHORS_SPARSITIES, authors_curves
 from rcexplainer.paper.case_study import case_study
+from rcexplainer.paper.dial import dial_points
 from rcexplainer.paper.job import Job, JobResult
 from rcexplainer.paper.qualitative_examples import explain_one
 from rcexplainer.paper.tradeoff import validation_scores
@@ -126,6 +127,13 @@ def _tuning(
     return tuning_scores(replace(case, training_graphs=graphs), method, grid, most) | _weights(case)
 
 
+def _dial(
+    networks: Path, method: str, refine: list[int | str], most: int | None, device: str | None = None, **inputs: Any
+) -> JobResult:
+    case = _case_of(networks, inputs, explains="every class", device=device)
+    return dial_points(case, method, refine, most) | _weights(case)
+
+
 WORK: dict[str, Callable[..., JobResult]] = {
     "network": _network,
     "measure": _measure,
@@ -136,6 +144,7 @@ WORK: dict[str, Callable[..., JobResult]] = {
     "tradeoff": _tradeoff,
     "authors": _authors,
     "tuning": _tuning,
+    "dial": _dial,
 }
 
 
@@ -145,7 +154,7 @@ def work(job: Job, networks: Path, device: str | None = None) -> JobResult:
     Args:
         job: The job.
         networks: The folder of trained networks, which are used and kept.
-        device: Where methods are fitted and run on graph sets (kinds `measure` and `authors`); None: the CPU.
+        device: Where methods are fitted and run on graph sets (kinds `measure`, `authors` and `dial`); None: the CPU.
 
     Returns:
         Its result.
