@@ -144,7 +144,8 @@ def test_runs_are_counted_and_greedys_own_number_is_kept_to(case) -> None:
         assert plain["places"] == few["places"] == many["places"] == reference["places"]
         assert plain["runs"] == 1
         assert 1 < few["runs"] <= 6 < many["runs"] <= reference["runs"]
-        assert sum(many["drops"]) >= sum(reference["drops"]) - 0.01  # sums may be below 0
+        share = sum(map(abs, reference["drops"]))  # drops may be below 0
+        assert sum(many["drops"]) >= sum(reference["drops"]) - 0.01 * share
 
 
 def test_a_method_that_cannot_explain_the_network_is_left_out_with_the_reason(case, monkeypatch) -> None:
