@@ -110,6 +110,7 @@ class Explanation:
         edge_ids: The edges of `computation`, as positions in the columns of `graph.edge_index`; None for a graph.
         relevance: The relevance of the edges of `instance`, in [0, 1]; `edge_relevance` gives it for the whole graph.
             None if the method has no such reading.
+        refined: Model runs spent on the ranking by really deleting edges; 0: the scores are the method's own.
     """
 
     graph: Data
@@ -122,6 +123,7 @@ class Explanation:
     computation: Data | None = None
     edge_ids: Tensor | None = None
     relevance: Tensor | None = None
+    refined: int = 0
 
     @property
     def instance(self) -> Data:
@@ -273,6 +275,8 @@ class Explanation:
     def __repr__(self) -> str:
         name = self.class_names[self.prediction] if self.class_names else str(self.prediction)
         parts = [f"{name} ({float(self.probabilities[self.prediction]):.2f})", f"{len(self.units)} edges"]
+        if self.refined:
+            parts.append(f"refined with {self.refined} model run{'s' * (self.refined > 1)}")
         if (found := self.counterfactual) is not None:
             other = self.class_names[found.prediction] if self.class_names else str(found.prediction)
             count = len(self.removed_units)

@@ -60,6 +60,16 @@ def test_a_confidence(run, named):
     assert "is verified to change to a class with a probability of at least 0.8" in " ".join(shown.out.split())
 
 
+def test_a_refined_ranking(run, named):
+    plain, refined = (
+        json.loads(run(*named(EXPLAIN), *more, "--search", "none", "--json", "--quiet").out)["explanations"]
+        for more in ([], ["--refine", "12"])
+    )
+    assert {one["refined"] for one in plain} == {0}
+    assert all(0 < one["refined"] <= 12 for one in refined)
+    assert [one["top"][0]["edge"] for one in plain] != [one["top"][0]["edge"] for one in refined]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -79,6 +89,7 @@ def test_a_confidence(run, named):
         ),
         ([*EXPLAIN, "--budget", "0"], "--budget takes a number of model runs"),
         ([*EXPLAIN, "--confidence", "0.3"], "confidence must be a probability above 0.5"),
+        ([*EXPLAIN, "--refine", "0"], "--refine"),
         ([*EXPLAIN, "--out", "FOLDER"], "is a folder, not a file"),
         ([*EXPLAIN, "--device", "gpu"], "device 'gpu'"),
         (["explain", "--dataset", "tree-cycles", *EXPLAIN[3:]], "tree-cycles is for node prediction, this command is"),

@@ -14,6 +14,7 @@ from rcexplainer.paper.entries import PAPER_ENTRIES, plan
 from rcexplainer.paper.job import Job
 from rcexplainer.paper.job_kinds import (
     case_job,
+    dial_job,
     explain_job,
     measure_job,
     stability_job,
@@ -82,6 +83,7 @@ def dependents() -> dict[str, str]:
         tradeoff_job(*where, "greedy", graphs=9),
         tuning_job(*where, "cf2", grid=[{}], graphs=9, most=9),
         stability_job(*where, "random", settings={}, most=9, confidence=0.8, noise=[0.1], copies=1),
+        dial_job(*where, "random", most=9),
     )
     return {job.kind: job.digest for job in jobs}
 

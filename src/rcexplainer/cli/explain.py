@@ -16,6 +16,7 @@ EXAMPLES = (
     f"rcexplainer explain {FILES} --limit 5",
     f"rcexplainer explain {FILES} \\\n    --predicted positive --search greedy --out explanations.json",
     f"rcexplainer explain {FILES} \\\n    --search greedy --confidence 0.8",
+    f"rcexplainer explain {FILES} --limit 5 --refine 32",
 )
 
 
@@ -75,6 +76,16 @@ def explain(
             "counterfactual does not stand on the boundary (default: it need only be the predicted class).",
         ),
     ] = None,
+    refine: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            rich_help_panel=METHOD,
+            help="Model runs to spend on the ranking of each graph's edges, by really deleting those ranked first "
+            "(default: none, the explainer's own scores). The search then starts from the better ranking.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", rich_help_panel=OUTPUT, help="Write the JSON document to this file, too."),
@@ -102,6 +113,7 @@ def explain(
         search=search,
         budget=parse_budget(budget),
         confidence=confidence,
+        refine=refine,
         progress=not quiet,
         seed=seed,
         root=root,

@@ -19,8 +19,9 @@ def explanation_record(one: Explanation, data: GraphDataset) -> dict[str, Any]:
         data: The graph's dataset, for the names of classes and nodes.
 
     Returns:
-        Prediction, highest edge scores (with the relevance of the edge, if the method has that reading) and
-        counterfactual (None where none was searched for). An edge is a pair of nodes, counted from 0 within the graph.
+        Prediction, highest edge scores (with the relevance of the edge, if the method has that reading), the model runs
+        spent on their ranking (`refined`), and counterfactual (None where none was searched for). An edge is a pair of
+        nodes, counted from 0 within the graph.
     """
     best = one.unit_scores.argsort(descending=True, stable=True)[:TOP_EDGES]
     top = zip(
@@ -36,6 +37,7 @@ def explanation_record(one: Explanation, data: GraphDataset) -> dict[str, Any]:
         "probabilities": dict(zip(data.class_names, one.probabilities.tolist(), strict=True)),
         "top": [{"edge": pair, "name": name, "score": score} for pair, name, score in top],
         "above_half": int((one.unit_scores > 0.5).sum()),
+        "refined": one.refined,
         "counterfactual": None,
     }
     if one.relevance is not None:

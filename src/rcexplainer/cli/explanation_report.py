@@ -182,6 +182,7 @@ def explain_saved(
     search: str = "prefix",
     budget: Budget = None,
     confidence: float | None = None,
+    refine: int | None = None,
     progress: bool = False,
     seed: int | None = None,
     root: Path | None = None,
@@ -202,6 +203,7 @@ def explain_saved(
         search: none, prefix or greedy.
         budget: What the search may cost for each graph, as for `FittedExplainer.explain`.
         confidence: The probability that another class must reach, as for `FittedExplainer.explain`.
+        refine: Model runs to spend on the ranking of each graph's edges; None: none.
         progress: Whether to show a progress bar.
         seed: As for `open_network`.
         root: Folder of downloaded datasets.
@@ -231,6 +233,7 @@ def explain_saved(
         search=cast(Search, search),
         on_error="keep",
         budget=budget,
+        refine=refine,
         progress=progress,
         confidence=confidence,
     )

@@ -60,6 +60,20 @@ def checked_budget(budget: Budget) -> float | Seconds:
     return int(budget)
 
 
+def checked_runs(refine: int | None) -> int | None:
+    """The model runs that each instance's ranking may cost; None: none.
+
+    Raises:
+        RCExplainerError: It is not a whole number ≥ 1.
+    """
+    if refine is not None and (not isinstance(refine, Integral) or isinstance(refine, bool) or int(refine) < 1):
+        raise RCExplainerError(
+            "refine must be a whole number ≥ 1 (model runs for each instance), or None to leave the ranking as it is, "
+            f"got {refine!r}"
+        )
+    return None if refine is None else int(refine)
+
+
 class Meter:
     """Counts the runs that a search has spent on each instance.
 

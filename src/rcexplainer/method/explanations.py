@@ -62,6 +62,7 @@ class ExplanationColumns:
     class_names: tuple[str, ...]
     found: CounterfactualColumns | None
     relevance: Tensor | None = None  # [E]
+    refined: list[int] | None = None  # model runs spent on each ranking; None: it was left as it is
     # Graphs on the CPU by their id, which stays theirs as the instances hold them: many instances may share one.
     _moved: dict[int, Data] = field(default_factory=dict)
 
@@ -83,6 +84,7 @@ class ExplanationColumns:
             copy(one.computation).cpu().clone() if within else None,
             one.edge_ids.clone() if one.edge_ids is not None else None,
             None if self.relevance is None else self.relevance[self.starts[place] : self.starts[place + 1]].clone(),
+            0 if self.refined is None else self.refined[place],
         )
 
     def _on_cpu(self, graph: Data) -> Data:

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 from tqdm.auto import tqdm
 
-from rcexplainer.core.budget import Budget, checked_budget
+from rcexplainer.core.budget import Budget, checked_budget, checked_runs
 from rcexplainer.core.flip_query import checked_confidence
 from rcexplainer.core.region_distance import Distances
 from rcexplainer.core.verification import Interference
@@ -71,6 +71,7 @@ class FittedExplainer:
         target_class: int | None = ...,
         budget: Budget = ...,
         confidence: float | None = ...,
+        refine: int | None = ...,
     ) -> Explanation: ...
     @overload
     def explain(
@@ -83,6 +84,7 @@ class FittedExplainer:
         target_class: int | None = ...,
         on_error: OnError = ...,
         budget: Budget = ...,
+        refine: int | None = ...,
         progress: bool = ...,
         confidence: float | None = ...,
     ) -> Explanations: ...
@@ -97,6 +99,7 @@ class FittedExplainer:
         target_class: int | None = None,
         on_error: OnError = "raise",
         budget: Budget = None,
+        refine: int | None = None,
         progress: bool = False,
         confidence: float | None = None,
     ) -> Explanation | Explanations:
@@ -116,6 +119,9 @@ class FittedExplainer:
             budget: What the search may cost for each instance: a number of model runs (None: a few thousand;
                 `math.inf`: no bound), or `rc.Seconds(x)`, with which results depend on the machine. A search that
                 reaches it gives the best it has (`counterfactual.exhausted`).
+            refine: Model runs that may be spent on the ranking of each instance, by really deleting edges among those
+                ranked first (and in `candidates`): `edge_scores` and the search then follow the better ranking. None:
+                the method's own scores.
             progress: Whether to show a progress bar.
             confidence: The probability that the model must give another class (or `target_class`) without the deleted
                 edges, such as 0.8, so that the counterfactual does not stand on the boundary. None: it need only be the
@@ -132,7 +138,7 @@ class FittedExplainer:
         if on_error not in get_args(OnError):
             raise RCExplainerError(f"on_error must be one of {', '.join(get_args(OnError))}, got {on_error!r}")
         single = TASKS[self.split.task].single(graphs, index)
-        run, masks = self._run(search, target_class, budget, confidence), inputs.candidate_masks(candidates)
+        run, masks = self._run(search, target_class, budget, confidence, refine), inputs.candidate_masks(candidates)
         with self.split.scope:
             slots = self._slots(graphs, index, run, masks, progress)
         results = Explanations(slots)
@@ -177,6 +183,7 @@ class FittedExplainer:
         candidates: inputs.Candidates = None,
         target_class: int | None = None,
         budget: Budget = None,
+        refine: int | None = None,
         progress: bool = False,
         confidence: float | None = None,
     ) -> Iterator[Explanation | Failure]:
@@ -189,13 +196,14 @@ class FittedExplainer:
             candidates: As for `explain`.
             target_class: As for `explain`.
             budget: As for `explain`.
+            refine: As for `explain`.
             progress: As for `explain`.
             confidence: As for `explain`.
 
         Yields:
             An `Explanation`, or a `Failure` for an instance that could not be explained, in the order of the input.
         """
-        run, masks = self._run(search, target_class, budget, confidence), inputs.candidate_masks(candidates)
+        run, masks = self._run(search, target_class, budget, confidence, refine), inputs.candidate_masks(candidates)
         return self._streamed(self._instances(graphs, index), run, masks, progress)
 
     def _streamed(
@@ -231,7 +239,7 @@ class FittedExplainer:
         return None
 
     def _run(
-        self, search: Search, target_class: int | None, budget: Budget, confidence: float | None = None
+        self, search: Search, target_class: int | None, budget: Budget, confidence: float | None, refine: int | None
     ) -> ExplainRun:
         if search not in ("none", *SEARCHES):
             raise RCExplainerError(f"search must be none, prefix or greedy, got {search!r}")
@@ -248,6 +256,7 @@ class FittedExplainer:
             check=self._check if self.split.task == "graph" else None,
             confidence=checked_confidence(confidence, self.split.num_classes),
             distances=self.distances,
+            refine=checked_runs(refine),
         )
 
     def _instances(self, graphs: Graphs, index: Index | None) -> Iterator[Instance | Exception]:

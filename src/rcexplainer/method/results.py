@@ -1,4 +1,4 @@
-"""From a batch of instances to results: check, predict, score, search, verify."""
+"""From a batch of instances to results: check, predict, score, refine, search, verify."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -12,6 +12,7 @@ from torch import Tensor
 from rcexplainer.core.budget import Meter, Seconds
 from rcexplainer.core.counterfactual import FlipQuery, Removal, greedy_search, prefix_search, verify
 from rcexplainer.core.near_ties import nothing_removed, settle, settled
+from rcexplainer.core.refinement import refined
 from rcexplainer.core.region_distance import Distances
 from rcexplainer.core.units import Units
 from rcexplainer.core.verification import (
@@ -67,6 +68,7 @@ class ExplainRun:
     start: int = 0  # position of the first instance of the chunk in the call
     confidence: float | None = None  # the probability of the other class that makes a flip; None: the largest
     distances: Distances | None = None  # measures how far counterfactuals lie beyond their regions, if there are any
+    refine: int | None = None  # model runs that the ranking of an instance may cost
 
     @torch.no_grad()
     def __call__(self, asked: Sequence[Instance], candidates: list[Tensor] | None) -> ExplanationColumns:
@@ -90,6 +92,11 @@ class ExplainRun:
             log_probs = settle(log_probs, *nothing_removed(ptr), ptr, alone)
         labels = log_probs.argmax(1)
         readings = as_readings(self.scores(instances, labels, self.target))
+        runs_spent: Tensor | None = None
+        if self.refine is not None:
+            query = FlipQuery(ptr, instances.log_probs, labels, self.target, before=log_probs)
+            better = refined(query, readings.scores, deletable(candidates, asked, instances.units), self.refine)
+            readings, runs_spent = replace(readings, scores=better.scores), better.runs
         answers = Answers(ptr, log_probs, target=self.target, confidence=self.confidence)
         single = one_by_one or len(asked) == 1  # the last word is then a run of one graph where it really is
         if self.search != "none":
@@ -112,7 +119,8 @@ class ExplainRun:
             check_alone(answers, alone, size, seed=self.start)
             check_company(answers, instances.log_probs)
         self._report_disputes(asked, answers.disputed)
-        return columns(asked, instances, answers, readings, self.class_names)
+        results = columns(asked, instances, answers, readings, self.class_names)
+        return results if runs_spent is None else replace(results, refined=runs_spent.tolist())
 
     def _distance(self, instances: Instances, labels: Tensor, removed: Tensor) -> Tensor | None:
         """How far the instances without these units lie beyond their regions; one more run of each."""

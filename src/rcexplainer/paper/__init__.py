@@ -12,5 +12,5 @@ From an entry to its pages:
     checks, verdicts                         what the results must show, and whether they do
     markdown_pages, report, markup, notes    pages; paper_index: from the paper's tables and figures to ours
 
-case_study, tradeoff, tuning, qualitative_examples and training_diagram are experiments of their own.
+case_study, tradeoff, tuning, dial, qualitative_examples and training_diagram are experiments of their own.
 """

@@ -13,6 +13,8 @@ from rcexplainer.paper.authors_tables import authors_headline, authors_tables
 from rcexplainer.paper.boundary_tables import boundary_headline, boundary_tables
 from rcexplainer.paper.captions import described
 from rcexplainer.paper.case_examples import example_figure
+from rcexplainer.paper.dial_figure import dial_figure
+from rcexplainer.paper.dial_tables import dial_tables
 from rcexplainer.paper.fidelity_tables import ablation_tables, fidelity_tables
 from rcexplainer.paper.figure_style import PaperFigure
 from rcexplainer.paper.job_lists import JobList
@@ -72,6 +74,7 @@ PAPER_ENTRIES: dict[str, PaperEntry] = {
     "robustness": _measured(robustness_tables, curve_figures.robustness_figures, headlines.robustness_headline),
     "stability": PaperEntry(job_lists.stability, stability_tables, headline=stability_headline),
     "time": PaperEntry(job_lists.timings, time_tables, dot_figures.time_figure, headlines.time_headline),
+    "dial": PaperEntry(job_lists.dial, dial_tables, dial_figure),
     "nodes": PaperEntry(
         job_lists.recoveries, recovery_tables, dot_figures.recovery_figure, headlines.recovery_headline
     ),

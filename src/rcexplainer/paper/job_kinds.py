@@ -11,6 +11,7 @@ authors   fit one method as the authors did, on one class alone; fidelity on the
 tuning    fit a baseline with each of some settings; fidelity on validation instances
 tradeoff  fit RCExplainer with some settings, or greedy deletion; fidelity and robustness on validation graphs
 stability fit one method; counterfactuals with and without a confidence, and how many survive noise
+dial      fit one method; fidelity and model runs on held-out graphs of every class, with a ranking refined or not
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,6 +40,7 @@ KIND_VERSIONS = {
     "authors": 1,
     "tuning": 1,
     "stability": 1,
+    "dial": 1,
 }
 
 
@@ -312,6 +314,34 @@ def stability_job(
     inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, "default", settings)
     inputs |= {"most": most, "confidence": confidence, "noise": list(noise), "copies": copies}
     return _job("stability", f"{dataset}-{model}-{seed}-{method}", inputs)
+
+
+def dial_job(
+    dataset: str,
+    model: str,
+    seed: int,
+    method: str,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    refine: Sequence[int | str] = (0,),
+    most: int | None = None,
+) -> Job:
+    """A method whose fidelity is set against the model runs that it takes.
+
+    Args:
+        dataset: The dataset of the network.
+        model: Its architecture.
+        seed: Its seed, and the method's.
+        method: A key of `METHODS`.
+        settings: Of RCExplainer, on top of the preset `default`.
+        refine: Model runs for the ranking of each graph (`dial.dial_points`).
+        most: Graphs of each predicted class to explain, at most.
+
+    Returns:
+        The job.
+    """
+    inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, "default", settings)
+    return _job("dial", f"{dataset}-{model}-{seed}-{method}", inputs | {"refine": list(refine), "most": most})
 
 
 def _job(

@@ -21,6 +21,7 @@ from rcexplainer.paper.job import Job, Tags
 from rcexplainer.paper.job_kinds import (
     authors_job,
     case_job,
+    dial_job,
     explain_job,
     measure_job,
     network_job,
@@ -192,6 +193,22 @@ def tradeoff(settings: EntrySettings) -> JobList:
     jobs: JobList = {network_job(*where): {**tags, "network": True}, make("greedy"): {**tags, "variant": "greedy"}}
     for variant in variants(settings):
         jobs[make(variant.method, settings=variant.settings)] = tags | variant.tags
+    return jobs
+
+
+def dial(settings: EntrySettings) -> JobList:
+    """Every method on every network, RCExplainer with each number of runs for its ranking; networks first."""
+    model, jobs = settings["model"], JobList()
+    for dataset in settings["datasets"]:
+        for seed in range(settings["seeds"]):
+            tags = {"dataset": dataset, "model": model, "seed": seed}
+            jobs[network_job(dataset, model, seed)] = {**tags, "network": True}
+            for variant in variants(settings, dataset):
+                refine = settings["refine"] if variant.method == OURS else [0]
+                most = _caps(settings, variant.method).most
+                where = dataset, model, seed, variant.method
+                job = dial_job(*where, settings=variant.settings, refine=refine, most=most)
+                jobs[job] = {**tags, **variant.tags}
     return jobs
 
 

@@ -17,6 +17,7 @@ from rcexplainer.errors import RCExplainerError
 from rcexplainer.paper.authors_protocol import AUTHORS_SPARSITIES, authors_curves
 from rcexplainer.paper.case_study import case_study
 from rcexplainer.paper.counterfactual_stability import STABILITY_DEPTH, held_flips
+from rcexplainer.paper.dial import dial_points
 from rcexplainer.paper.job import Job, JobResult
 from rcexplainer.paper.qualitative_examples import explain_one
 from rcexplainer.paper.tradeoff import validation_scores
@@ -148,6 +149,13 @@ def _stability(
     return found | _weights(case)
 
 
+def _dial(
+    networks: Path, method: str, refine: list[int | str], most: int | None, device: str | None = None, **inputs: Any
+) -> JobResult:
+    case = _case_of(networks, inputs, explains="every class", device=device)
+    return dial_points(case, method, refine, most) | _weights(case)
+
+
 WORK: dict[str, Callable[..., JobResult]] = {
     "network": _network,
     "measure": _measure,
@@ -160,6 +168,7 @@ WORK: dict[str, Callable[..., JobResult]] = {
     "authors": _authors,
     "tuning": _tuning,
     "stability": _stability,
+    "dial": _dial,
 }
 
 
@@ -169,8 +178,8 @@ def work(job: Job, networks: Path, device: str | None = None) -> JobResult:
     Args:
         job: The job.
         networks: The folder of trained networks, which are used and kept.
-        device: Where methods are fitted and run on graph sets (kinds `measure`, `authors` and `stability`); None: the
-            CPU.
+        device: Where methods are fitted and run on graph sets (kinds `measure`, `authors`, `stability` and `dial`); None:
+            the CPU.
 
     Returns:
         Its result.

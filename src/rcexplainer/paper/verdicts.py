@@ -22,6 +22,7 @@ from rcexplainer.paper.checks import (
     undecided,
     value_reader,
 )
+from rcexplainer.paper.dial_tables import cost_checks, ratio_checks
 from rcexplainer.paper.motif_networks import using_motif
 from rcexplainer.paper.plan import EntryPlan, Results
 from rcexplainer.paper.record import as_of
@@ -312,12 +313,28 @@ def _stability(settings: EntrySettings, aims: Aims, found: TaggedResults) -> lis
     return [_verdict("stability", *claim) for claim in stability_claims(settings, aims, found)]
 
 
+def _dial(settings: EntrySettings, aims: Aims, found: TaggedResults) -> list[Verdict]:
+    made: list[Verdict] = []
+    for dataset in aims["datasets"]:
+        methods = methods_on(found, dataset)
+        for runs, least in aims["ratio"].items():
+            refine = int(runs) if runs.isdigit() else runs
+            named = f"{runs} model runs" if runs.isdigit() else "as many model runs as greedy deletion's"
+            claim = f"{dataset}: fidelity of a ranking refined with {named}"
+            checks = ratio_checks(settings, methods, refine, least)
+            made.append(_verdict("dial", claim, f"≥ {column(least)} of greedy deletion, every class", checks))
+        claim = f"{dataset}: no method above RCExplainer with as few model runs"
+        made.append(_verdict("dial", claim, "every class", cost_checks(settings, methods)))
+    return made
+
+
 JUDGES: dict[str, Callable[[EntrySettings, Aims, TaggedResults], list[Verdict]]] = {
     "fidelity": _fidelity,
     "authors": _authors,
     "robustness": _robustness,
     "stability": _stability,
     "time": _time,
+    "dial": _dial,
     "nodes": _recovery,
     "nodes-edgeless": _edgeless_nodes,
     "links": _links,

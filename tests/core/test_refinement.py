@@ -1,0 +1,202 @@
+"""A ranking improved by real deletions, on models that are tables: what comes first, what it costs, what stays."""
+
+import hypothesis.strategies as st
+import pytest
+import torch
+from hypothesis import given, settings
+from torch import Tensor
+
+from rcexplainer.core.budget import Meter
+from rcexplainer.core.flip_query import FlipQuery
+from rcexplainer.core.refinement import RefinedRanking, refined
+from rcexplainer.core.search import greedy
+from rcexplainer.core.segments import owners, ranks
+from tests.core.test_counterfactual import Rule
+from tests.core.test_search import Removed, SetFunctions
+
+
+def improved(size: int, value, runs: int, *, allowed=None, scores=None) -> tuple[list[int], int]:
+    """The new ranking of one instance whose ranking is 0, 1, 2, …, and the runs it took."""
+    asked: list[Tensor] = []
+    rule = Rule(size, value)
+
+    def counted(instances: Tensor, removed: Tensor) -> Tensor:
+        asked.append(instances)
+        return rule(instances, removed)
+
+    before = rule(torch.tensor([0]), torch.zeros(size, dtype=torch.bool))
+    query = FlipQuery(torch.tensor([0, size]), counted, torch.tensor([0]), before=before)
+    usable = torch.ones(size, dtype=torch.bool) if allowed is None else torch.tensor(allowed)
+    old = torch.linspace(1, 0, size) if scores is None else torch.tensor(scores)
+    found = refined(query, old, usable, runs)
+    assert 0 <= float(found.scores.min()) <= float(found.scores.max()) <= 1
+    assert int(found.runs[0]) == sum(map(len, asked)) <= runs
+    return found.scores.argsort(descending=True, stable=True).tolist(), int(found.runs[0])
+
+
+def additive(drops: dict[int, float]):
+    """Every unit has an effect of its own."""
+    return lambda removed: 0.95 - sum(drops.get(unit, 0.0) for unit in removed)
+
+
+def test_a_wrong_ranking_is_put_right() -> None:
+    """Eight units, so the path has two: 3 and 5 count, the ranking has them behind three others."""
+    value = additive({3: 0.5, 5: 0.3})
+    assert improved(8, value, 12) == ([3, 5, 0, 1, 2, 4, 6, 7], 12)  # six for the first step, six for the second
+
+
+def test_what_was_tried_before_is_tried_again_and_new_units_too() -> None:
+    """Four runs a step: 0 to 3 first; then the best of these, and units of which nothing is known."""
+    value = additive({2: 0.4, 3: 0.2, 5: 0.3})
+    assert improved(8, value, 8)[0] == [2, 5, 0, 1, 3, 4, 6, 7]  # the second step tries 4, 3, 5 and 0 or 1
+
+
+def test_two_units_that_only_count_together_need_a_second_path() -> None:
+    """Deleting 0 is the best first step and leads nowhere; 1 and 2 together flip."""
+
+    def value(removed: Removed) -> float:
+        if {1, 2} <= removed:
+            return 0.05
+        return 0.8 if 0 in removed else 0.9
+
+    greedy_first, _ = improved(8, value, 14)
+    assert greedy_first[0] == 0
+    assert improved(8, value, 60)[0][:2] in ([1, 2], [2, 1])
+
+
+def test_only_allowed_units_are_moved() -> None:
+    allowed = [True, False, True, True, False, True, True, True]
+    value = additive({1: 0.6, 4: 0.3, 6: 0.2, 7: 0.1})
+    order, _ = improved(8, value, 40, allowed=allowed)
+    assert order == [6, 7, 0, 1, 2, 3, 4, 5]
+    assert improved(8, value, 40, allowed=[False] * 8) == (list(range(8)), 0)
+
+
+def test_a_sure_model_is_no_obstacle() -> None:
+    """p rounds to 1 for every single deletion; the log-odds still tell which one counts."""
+
+    def log_probs(instances: Tensor, removed: Tensor) -> Tensor:
+        logit = 25.0 - 3 * removed.reshape(len(instances), 8)[:, 5].float()
+        return torch.nn.functional.logsigmoid(torch.stack([logit, -logit], 1))
+
+    query = FlipQuery(torch.tensor([0, 8]), log_probs, torch.tensor([0]))
+    found = refined(query, torch.linspace(1, 0, 8), torch.ones(8, dtype=torch.bool), 16)
+    assert int(found.path[0, 0]) == 5
+
+
+def test_scores_above_a_threshold_stay_as_many() -> None:
+    old = [0.9, 0.7, 0.4, 0.4, 0.2, 0.0, 0.0, 0.0]
+    query = FlipQuery(torch.tensor([0, 8]), Rule(8, additive({6: 0.5, 7: 0.4})), torch.tensor([0]))
+    found = refined(query, torch.tensor(old), torch.ones(8, dtype=torch.bool), 32).scores
+    assert (found > 0.5).sum() == 2
+    assert found.argsort(descending=True, stable=True).tolist() == [6, 7, 0, 1, 2, 3, 4, 5]
+    torch.testing.assert_close(found[[6, 7]], torch.tensor([0.9, 0.7]), atol=2e-3, rtol=0)
+
+
+def test_ties_and_zeros_do_not_hide_the_path() -> None:
+    order, _ = improved(8, additive({6: 0.5, 7: 0.4}), 32, scores=[0.0] * 8)
+    assert order == [6, 7, 0, 1, 2, 3, 4, 5]
+
+
+def test_a_target_class_is_led_to() -> None:
+    """Three classes: 0 loses most without unit 1, but to class 2; class 1 gains without unit 3."""
+
+    def log_probs(instances: Tensor, removed: Tensor) -> Tensor:
+        gone = removed.reshape(len(instances), 4)
+        rows = torch.tensor([0.8, 0.1, 0.1]).repeat(len(gone), 1)
+        rows[gone[:, 3]] = torch.tensor([0.6, 0.35, 0.05])
+        rows[gone[:, 1]] = torch.tensor([0.1, 0.1, 0.8])
+        return rows.log()
+
+    query = FlipQuery(torch.tensor([0, 4]), log_probs, torch.tensor([0]))
+    old, allowed = torch.linspace(1, 0, 4), torch.ones(4, dtype=torch.bool)
+    assert refined(query, old, allowed, 4).path.tolist() == [[1]]
+    towards = FlipQuery(torch.tensor([0, 4]), log_probs, torch.tensor([0]), target=1)
+    assert refined(towards, old, allowed, 4).path.tolist() == [[3]]
+
+
+def test_a_copy_the_model_fails_on_is_never_chosen() -> None:
+    def value(removed: Removed) -> float:
+        return float("nan") if 0 in removed else 0.9 - 0.3 * (2 in removed)
+
+    assert improved(4, value, 4)[0] == [2, 0, 1, 3]
+
+
+def arbitrary(functions: SetFunctions):
+    """Two classes from set functions without any shape."""
+
+    def log_probs(instances: Tensor, removed: Tensor) -> Tensor:
+        p = 0.05 + 0.9 * functions(instances, removed) / (functions.levels / 4)
+        return torch.stack([p, 1 - p], 1).log()
+
+    return log_probs
+
+
+def of(sizes: list[int], seed: int, runs: int, only: int | None = None) -> tuple[RefinedRanking, Tensor, SetFunctions]:
+    functions = SetFunctions(sizes, seed, levels=50)
+    old = torch.rand(sum(sizes), generator=torch.Generator().manual_seed(seed))
+    query = FlipQuery(functions.ptr, arbitrary(functions), torch.zeros(len(sizes), dtype=torch.long))
+    allowed = torch.ones(sum(sizes), dtype=torch.bool)
+    if only is not None:
+        allowed &= owners(functions.ptr) == only
+    start = query.start()
+    functions.asked.clear()
+    query = FlipQuery(query.ptr, query.log_probs, query.source, before=start)
+    return refined(query, old, allowed, runs), old, functions
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.integers(0, 12), min_size=1, max_size=5), st.integers(0, 10_000), st.integers(1, 90))
+def test_the_runs_are_counted_and_never_more_than_allowed(sizes: list[int], seed: int, runs: int) -> None:
+    found, old, functions = of(sizes, seed, runs)
+    spent = [sum(instance == one for one, _ in functions.asked) for instance in range(len(sizes))]
+    assert found.runs.tolist() == spent
+    assert max(spent) <= runs
+    assert len(set(functions.asked)) == len(functions.asked), "no copy is run twice"
+    # The path comes first; the others follow in their old order.
+    owner, ptr = owners(functions.ptr), functions.ptr
+    place, before = ranks(found.scores, owner, ptr), ranks(old, owner, ptr)
+    on = torch.zeros_like(owner, dtype=torch.bool)
+    for row in found.path.tolist():
+        units = [unit for unit in row if unit >= 0]
+        assert place[units].tolist() == list(range(len(units)))
+        on[units] = True
+    for instance in range(len(sizes)):
+        rest = (~on & (owner == instance)).nonzero().flatten()
+        assert rest[place[rest].argsort()].tolist() == rest[before[rest].argsort()].tolist()
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.integers(0, 10), min_size=2, max_size=4), st.integers(0, 10_000), st.integers(1, 90))
+def test_instances_do_not_see_each_other(sizes: list[int], seed: int, runs: int) -> None:
+    together, _, functions = of(sizes, seed, runs)
+    for one in range(len(sizes)):
+        alone, _, _ = of(sizes, seed, runs, only=one)
+        mine = owners(functions.ptr) == one
+        torch.testing.assert_close(alone.scores[mine], together.scores[mine], rtol=0, atol=0)
+        assert alone.runs[one] == together.runs[one]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_with_enough_runs_it_is_no_worse_than_greedy_deletion(seed: int) -> None:
+    functions = SetFunctions([12], seed, levels=1000)
+    value = arbitrary(functions)
+    query = FlipQuery(functions.ptr, value, torch.tensor([0]))
+    allowed = torch.ones(12, dtype=torch.bool)
+    path = refined(query, torch.linspace(1, 0, 12), allowed, 1000).path[0]
+    literal = greedy(functions.ptr, lambda one, gone: value(one, gone)[:, 0].exp(), allowed, torch.tensor([3]))
+
+    def total(units: list[int]) -> float:
+        gone = torch.zeros(3, 12, dtype=torch.bool)
+        for step in range(3):
+            gone[step, units[: step + 1]] = True
+        return float(value(torch.zeros(3, dtype=torch.long), gone.flatten())[:, 0].exp().sum())
+
+    assert total(path.tolist()) <= total(literal.units[0].tolist()) + 1e-2
+
+
+def test_the_meter_of_the_query_is_left_alone() -> None:
+    meter = Meter(1, 5, torch.device("cpu"))
+    query = FlipQuery(torch.tensor([0, 8]), Rule(8, additive({3: 0.5})), torch.tensor([0]), meter=meter)
+    assert int(refined(query, torch.linspace(1, 0, 8), torch.ones(8, dtype=torch.bool), 20).runs[0]) > 5
+    assert int(meter.spent[0]) == 0
