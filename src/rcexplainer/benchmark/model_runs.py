@@ -17,6 +17,7 @@ from torch_geometric.data import Data
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.method.fitted_explainer import FittedExplainer
+from rcexplainer.method.unit_readings import UnitReadings
 
 
 @dataclass
@@ -70,7 +71,7 @@ def explained_with_runs(
     """
     spent = RunCount()
 
-    def scores(instances: Instances, labels: Tensor, target: int | None) -> Tensor:
+    def scores(instances: Instances, labels: Tensor, target: int | None) -> Tensor | UnitReadings:
         with counted_runs(fitted.split.model) as count:
             found = fitted.scores(instances, labels, target)
         spent.runs += count.runs

@@ -255,7 +255,7 @@ class FittedExplainer:
             budget=checked_budget(budget),
             check=self._check if self.split.task == "graph" else None,
             confidence=checked_confidence(confidence, self.split.num_classes),
-            distances=self.distances,
+            distances=None if search == "none" else self.distances,
             refine=checked_runs(refine),
         )
 
