@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rcexplainer.explanation import Counterfactual, Explanation, Failure
     from rcexplainer.method.explanations import Explanations
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 PARTS = ("baselines", "datasets", "errors", "gnn", "integrations", "metrics", "testing", "viz")
 NAMES = {

@@ -178,7 +178,7 @@ def work(job: Job, networks: Path, device: str | None = None) -> JobResult:
     Args:
         job: The job.
         networks: The folder of trained networks, which are used and kept.
-        device: Where methods are fitted and run on graph sets (kinds `measure`, `authors`, `stability`, `dial`); None: the
+        device: Where methods are fitted and run on graph sets (`measure`, `authors`, `stability`, `dial`); None: the
             CPU.
 
     Returns:
