@@ -69,6 +69,15 @@ def test_edges_are_above_one_half() -> None:
     assert ones(explanation(scores=torch.full((8,), 0.5)).edges) == []
 
 
+def test_edges_are_those_of_a_counterfactual_where_no_score_is_above_one_half() -> None:
+    low, source = torch.full((8,), 0.4), 1
+    flip = Counterfactual(graph(), torch.tensor([2, 3]), source, torch.tensor([0.7, 0.3]))
+    failed = Counterfactual(graph(), torch.tensor([2, 3]), source, torch.tensor([0.4, 0.6]))
+    assert ones(explanation(scores=low, counterfactual=flip).edges) == [2, 3]
+    assert ones(explanation(scores=low, counterfactual=failed).edges) == []
+    assert ones(explanation(counterfactual=flip).edges) == [0, 1, 4, 7]
+
+
 def test_the_score_of_a_node_is_that_of_its_best_edge() -> None:
     assert explanation().node_scores.tolist() == pytest.approx([0.9, 0.9, 0.6, 0.3, 0.0])
 

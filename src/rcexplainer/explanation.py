@@ -229,8 +229,14 @@ class Explanation:
 
     @property
     def edges(self) -> Tensor:
-        """The explanation as a set of edges, those with a score above 0.5: a boolean mask, [num_edges]."""
-        return self.edge_scores > 0.5
+        """The explanation as a set of edges: a boolean mask, [num_edges].
+
+        Those with a score above 0.5; where there is none, those that the counterfactual deletes, if it flips.
+        """
+        found = self.edge_scores > 0.5
+        if bool(found.any()) or self.counterfactual is None or not self.counterfactual.flipped:
+            return found
+        return self.counterfactual.removed
 
     def top(self, k: int) -> Tensor:
         """The edges of the k units with the highest scores; ties go to the pair of nodes with the lower ids.

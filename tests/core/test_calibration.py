@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from torch import Tensor
 
 from rcexplainer.core import calibration
-from rcexplainer.core.calibration import Calibration, calibrate
+from rcexplainer.core.calibration import Calibration, calibrate, relative_shares
 
 MAP = Calibration(torch.tensor([0.0, 2.0]), torch.tensor(0.5))
 
@@ -95,3 +95,10 @@ def test_quantiles_of_very_many_logits_are_taken_from_a_part_of_them(monkeypatch
     logits = torch.tensor([0.0, 9, 9, 1, 9, 9, 2, 9, 9])  # one of three: 0, 1, 2
     found = calibrate(logits, torch.tensor([0]), lambda removed: removed.sum().float().reshape(1), 1)
     assert float(found.threshold[0]) == 1
+
+
+def test_relative_shares_are_times_an_equal_share() -> None:
+    shares = torch.tensor([0.5, 0.5, 0.7, 0.1, 0.1, 0.1]).log()
+    owner = torch.tensor([0, 0, 1, 1, 1, 1])
+    found = relative_shares(shares, torch.tensor([2, 4]), owner).exp()
+    torch.testing.assert_close(found, torch.tensor([1.0, 1.0, 2.8, 0.4, 0.4, 0.4]))

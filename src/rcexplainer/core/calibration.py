@@ -5,6 +5,10 @@
 τ_c is chosen for each class on validation instances, by really deleting {logit > τ}: the cut with the best
 (probability that the predicted class loses, or the target class gains) − (share of the units deleted). Unlike σ the map
 does not saturate, so different logits remain different scores.
+
+A network that learns rankings gives shares, which add up to 1 in every instance: in a large one each is smaller. Its
+cut is one of *relative* shares, log(share · number of units): how many times an equal share a unit has. So the
+explanation as a set grows with the instance.
 """
 
 from collections.abc import Callable
@@ -23,10 +27,12 @@ class Calibration:
     Attributes:
         threshold: τ_c [C].
         scale: s, a scalar.
+        relative: Whether it takes shares relative to an equal share, see `relative_shares`.
     """
 
     threshold: Tensor
     scale: Tensor
+    relative: bool = False
 
     def __call__(self, logits: Tensor, label: Tensor) -> Tensor:
         """Map logits to scores.
@@ -40,6 +46,17 @@ class Calibration:
         """
         t = (logits - self.threshold[label]) / self.scale
         return 0.5 * (1 + t / (1 + t.abs()))
+
+
+def relative_shares(shares: Tensor, counts: Tensor, owner: Tensor) -> Tensor:
+    """log(share · number of units of the instance), [units].
+
+    Args:
+        shares: Logarithms of shares, [units].
+        counts: [instances] how many units each has.
+        owner: [units] the instance of each unit.
+    """
+    return shares + counts.clamp_min(1).to(shares.dtype).log()[owner]
 
 
 def calibrate(

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from rcexplainer.config import RCConfig
-from rcexplainer.core.calibration import Calibration
+from rcexplainer.core.calibration import Calibration, relative_shares
 from rcexplainer.core.mask_net import EdgeMaskNet
 from rcexplainer.fit.network import class_pair, connected_units, logits_of
 from rcexplainer.fit.relevance import Relevance
@@ -56,6 +56,8 @@ class MaskScores:
         embedding = seen.done.embedding
         logits = logits_of(self.net, nodes, embedding, row, units.pair, units.owner, self.config)
         logits = connected_units(logits, seen.batch, units, self.config)
+        if self.calibration.relative:
+            logits = relative_shares(logits, units.counts, units.owner)
         scores = self.calibration(logits, row[units.owner])
         if self.relevance is None:
             return scores, scores

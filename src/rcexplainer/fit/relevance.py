@@ -73,7 +73,8 @@ def restored_relevance(state: dict[str, Tensor] | None, num_classes: int, config
     if not state:
         return None
     net = restored_net(part("net", state), 1, num_classes, config)
-    return Relevance(net, Calibration(**part("calibration", state)))
+    cut = part("calibration", state)
+    return Relevance(net, Calibration(cut["threshold"], cut["scale"]))
 
 
 @dataclass(frozen=True, eq=False)

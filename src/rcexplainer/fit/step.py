@@ -1,14 +1,14 @@
 """Training sets: instances with their lessons and regions, and the mini-batches that objectives are computed on."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import torch
 from torch import Tensor
 
 from rcexplainer.config import RCConfig
-from rcexplainer.core.calibration import Calibration, calibrate
+from rcexplainer.core.calibration import Calibration, calibrate, relative_shares
 from rcexplainer.core.collapse import mask_collapse, ranking_collapse
 from rcexplainer.core.drawn_masks import PairLogits
 from rcexplainer.core.mask_gates import mean_mask_logit
@@ -287,6 +287,7 @@ class TrainingSet:
         if not learns_ranking(self.config):
             return Calibration(logits.new_zeros(self.rows), logits.new_ones(()))
         counts = instances.units.counts.clamp_min(1)
+        logits = relative_shares(logits, counts, owner)
         before = self.data.reached(self.data.log_probs.exp(), instances.everything)
 
         def gain(removed: Tensor) -> Tensor:
@@ -294,4 +295,4 @@ class TrainingSet:
             gone = logits.new_zeros(len(counts)).index_add(0, owner, removed.to(logits.dtype))
             return after - before - gone / counts
 
-        return calibrate(logits, self.row, gain, self.rows)
+        return replace(calibrate(logits, self.row, gain, self.rows), relative=True)

@@ -77,6 +77,7 @@ def write_explainer(path: str | Path, saved: SavedExplainer) -> Path:
         "targets": saved.targets,
         "network_targets": saved.network_targets,
         "ensemble": saved.ensemble,
+        "relative": saved.calibration.relative,
     }
     return write_tensors(Path(path), tensors, {"format": FORMAT, "about": json.dumps(about)})
 
@@ -104,7 +105,7 @@ def read_explainer(path: str | Path, model: nn.Module, forward: Forward | None =
             config=config,
             weights=part("net", tensors),
             ensemble=about["ensemble"] if "ensemble" in about else _counted(part("net", tensors)),
-            calibration=Calibration(**part("calibration", tensors)),
+            calibration=Calibration(**part("calibration", tensors), relative=about.get("relative", False)),
             regions=Regions.from_state(part("regions", tensors)),
             probes=probes,
             class_names=tuple(about["class_names"]),
