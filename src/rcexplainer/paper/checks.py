@@ -134,7 +134,7 @@ def methods_on(found: TaggedResults, dataset: str, model: str | None = None) -> 
     """
     methods: MethodResults = {}
     for tags, result in found:
-        if tags["dataset"] == dataset and model in (None, tags["model"]) and not tags.get("network"):
+        if tags["dataset"] == dataset and model in (None, tags.get("model")) and not tags.get("network"):
             methods.setdefault(tags["variant"], []).append(result)
     return methods
 

@@ -133,5 +133,7 @@ def _seed_checks(ratios: Sequence[SeedRatio], least: float) -> list[ClaimCheck]:
 
 
 def _seed_text(one: SeedRatio, beside: float = NAN) -> str:
-    greedy = f"greedy deletion's mean fidelity {digits(one.greedy)}"
-    return f"{digits(one.ratio, beside)} on seed {one.seed}, {one.name}, {greedy}"
+    where = f"on seed {one.seed}, {one.name}"
+    if one.ratio != one.ratio:
+        return f"no ratio {where}"
+    return f"{digits(one.ratio, beside)} {where}, greedy deletion's mean fidelity {digits(one.greedy)}"
