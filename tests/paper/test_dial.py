@@ -12,7 +12,7 @@ from rcexplainer.paper.dial_curve import dial_curve
 from rcexplainer.paper.dial_figure import dial_figure
 from rcexplainer.paper.dial_tables import dial_tables
 from rcexplainer.paper.entries import figures, plan, tables
-from rcexplainer.paper.scores_alone import scores_table
+from rcexplainer.paper.scores_alone import score_claims, scores_table
 from rcexplainer.paper.verdicts import verdicts
 from tests.paper.fakes import DIAL_CLASSES, results_of
 from tests.paper.toys import toy_data
@@ -140,8 +140,11 @@ def test_the_scores_alone_are_measured_on_more_networks() -> None:
     assert {tags["model"] for tags in plan("dial", "quick").rows.values()} == {"paper"}
 
 
+SEEDS = "scores alone, every seed and class"
+
+
 def judged(change, model: str = "paper") -> dict[str, tuple[bool | None, str]]:
-    """The verdicts on NCI1, with changed results on one network."""
+    """The verdicts on NCI1, and on single seeds, with changed results of NCI1 on one network."""
     planned = plan("dial", "standard")
     results = dict(results_of(planned))
     for job, tags in planned.rows.items():
@@ -149,7 +152,7 @@ def judged(change, model: str = "paper") -> dict[str, tuple[bool | None, str]]:
             change(tags["variant"], results[job])
     found = verdicts(planned, results)
     assert all(one.reached for one in found if one.claim.startswith("mutagenicity"))
-    return {one.claim: (one.reached, one.found) for one in found if one.claim.startswith("nci1")}
+    return {one.claim: (one.reached, one.found) for one in found if not one.claim.startswith("mutagenicity")}
 
 
 def failed(found: dict[str, tuple[bool | None, str]]) -> dict[str, tuple[bool | None, str]]:
@@ -189,58 +192,57 @@ def lowered(name: str, seed: int, drop: float, greedy: float = 2.0):
 
 
 def test_scores_alone_that_are_too_low_are_named_with_seed_and_class() -> None:
-    claim = "nci1, network paper: fidelity of the scores alone"
     found = judged(lowered("active", 1, 1.7))
-    assert found[claim] == (
-        False,
-        ".907 (active; lowest .850 on seed 1, active, greedy deletion's mean fidelity .400)",
-    )
-    assert found[f"{claim}, every single seed and class"] == (
-        True,
-        "lowest .850 on seed 1, active, greedy deletion's mean fidelity .400",
-    )
+    assert failed(found) == {"nci1: scores alone": (False, ".907 (active; lowest .850, seed 1)")}
+    assert found[SEEDS] == (True, "lowest: nci1, paper, seed 1, active: .850 (greedy's fidelity .400)")
     # the other class has a lower aim; its single seed is still too low
-    assert failed(judged(lowered("inactive", 2, 1.5))) == {
-        f"{claim}, every single seed and class": (
-            False,
-            ".750 on seed 2, inactive, greedy deletion's mean fidelity .400",
-        )
-    }
+    found = judged(lowered("inactive", 2, 1.5))
+    assert failed(found) == {SEEDS: (False, "nci1, paper, seed 2, inactive: .750 (greedy's fidelity .400)")}
 
 
 def test_scores_alone_on_another_network_are_judged_by_the_mean_of_both_classes() -> None:
-    claim = "nci1, network gcn: fidelity of the scores alone"
-    lowest = ".622 on seed 1, active, greedy deletion's mean fidelity .400"
     assert failed(judged(lowered("active", 1, 1.244), "gcn")) == {
-        claim: (False, f".883 (lowest {lowest})"),
-        f"{claim}, every single seed and class": (False, lowest),
+        "nci1: scores alone on paper-deep-head, gin, gcn": (False, ".883 (gcn; lowest .622, seed 1, active)"),
+        SEEDS: (False, "nci1, gcn, seed 1, active: .622 (greedy's fidelity .400)"),
     }
 
 
 def test_a_seed_on_which_greedy_deletion_has_little_fidelity_is_not_judged_alone() -> None:
-    claim = "nci1, network gin: fidelity of the scores alone, every single seed and class"
     found = judged(lowered("active", 1, 0.3, greedy=0.5), "gin")
-    assert found[claim] == (True, "lowest .935 on seed 0, inactive, greedy deletion's mean fidelity .400")
-    assert not judged(lowered("active", 1, 0.3, greedy=0.51), "gin")[claim][0]
+    assert found[SEEDS] == (True, "lowest: mutagenicity, paper, seed 0, mutagen: .935 (greedy's fidelity .400)")
+    assert judged(lowered("active", 1, 0.3, greedy=0.51), "gin")[SEEDS] == (
+        False,
+        "nci1, gin, seed 1, active: .588 (greedy's fidelity .102)",
+    )
+    settings = SETTINGS | {"scores_alone": []}
+    aims = {"classes": {"toy": {"a": 0.9}}, "both": 0.9, "seed": 0.8}
+    low = result(0, (0, 100, {3: 0.4, 1: 0.2}))
+    *_, (_, _, checks) = score_claims(settings, aims, tagged(rcexplainer=OURS, greedy=low))
+    assert [(one.holds, one.says) for one in checks] == [(None, "greedy deletion's mean fidelity is nowhere above .10")]
+
+
+def test_a_class_without_a_ratio_leaves_the_claims_open() -> None:
+    def elsewhere(variant: str, result: dict) -> None:
+        if variant == "rcexplainer" and result["seed"] == 2:
+            result["points"][0]["classes"]["active"] = {"runs": 1, "places": [], "drops": []}
+
+    assert judged(elsewhere)[SEEDS] == (None, "nci1, paper, seed 2, active: no ratio")
 
     def nowhere(variant: str, result: dict) -> None:
-        for cost in result["points"][0]["classes"].values():
-            cost["drops"] = [0.4] * 4
-
-    assert judged(nowhere, "gin")[claim] == (None, "greedy deletion's mean fidelity is nowhere above .10")
-
-
-def test_a_class_without_a_ratio_leaves_the_claim_open() -> None:
-    def elsewhere(variant: str, result: dict) -> None:
         if variant == "rcexplainer":
             result["points"][0]["classes"]["active"] = {"runs": 1, "places": [], "drops": []}
 
-    found = judged(elsewhere)
-    assert found["nci1, network paper: fidelity of the scores alone"] == (None, "not measured")
-    assert found["nci1, network paper: fidelity of the scores alone, every single seed and class"] == (
-        None,
-        "no ratio on seed 0, active; no ratio on seed 1, active; no ratio on seed 2, active",
-    )
+    assert judged(nowhere)["nci1: scores alone"] == (None, "not measured")
+
+
+def test_networks_that_were_not_run_leave_the_claims_about_them_open() -> None:
+    planned = plan("dial", "standard")
+    results = {job: one for job, one in results_of(planned).items() if job.inputs["model"] == "paper"}
+    found = {one.claim: one for one in verdicts(planned, results)}
+    assert found["nci1: scores alone"].reached
+    assert found["nci1: no method above RCExplainer with as few model runs"].reached
+    for claim in ("nci1: scores alone on paper-deep-head, gin, gcn", SEEDS):
+        assert (found[claim].reached, found[claim].found) == (None, "rcexplainer: not run; greedy: not run")
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from rcexplainer.paper.checks import Claim, ClaimCheck, check, digits, methods_o
 from rcexplainer.paper.dial_curve import LITTLE_FIDELITY, SeedRatio, dial_curve, lowest_ratio
 from rcexplainer.paper.figure_style import GREEDY
 from rcexplainer.paper.record import as_of
-from rcexplainer.paper.result_groups import NAN, EntrySettings, MethodResults, TaggedResults, done, groups
+from rcexplainer.paper.result_groups import EntrySettings, MethodResults, Panel, TaggedResults, done, groups
 from rcexplainer.paper.table import Column, Table, TableCell, dated
 
 SCORES_COLUMNS = (
@@ -75,7 +75,7 @@ def score_ratios(methods: MethodResults) -> tuple[SeedRatio, ...]:
 
 
 def score_claims(settings: EntrySettings, aims: Mapping[str, Any], found: TaggedResults) -> Iterator[Claim]:
-    """The claims about RCExplainer's scores alone, for each dataset and network.
+    """The claims about RCExplainer's scores alone; a failed check names the worst seed and its class.
 
     Args:
         settings: The entry's.
@@ -84,56 +84,64 @@ def score_claims(settings: EntrySettings, aims: Mapping[str, Any], found: Tagged
         found: The results of the entry.
 
     Yields:
-        The claims; a failed check names the worst seed and its class.
+        A claim about the entry's network and one about the others for each dataset, then one about single seeds.
     """
+    model, others = settings["model"], settings["scores_alone"]
+    where = [(dataset, one) for dataset in aims["classes"] for one in (model, *others)]
+    panels = {panel: methods_on(found, *panel) for panel in where}
+    opened = {panel: _opened(settings, methods) for panel, methods in panels.items()}
+    ratios = {panel: score_ratios(methods) for panel, methods in panels.items()}
     for dataset, classes in aims["classes"].items():
-        for model in (settings["model"], *settings["scores_alone"]):
-            methods = methods_on(found, dataset, model)
-            opened = [one for name in (OURS, GREEDY) for one in undecided(settings, name, methods.get(name, []))]
-            ratios = score_ratios(methods)
-            claim = f"{dataset}, network {model}: fidelity of the scores alone"
-            if model == settings["model"]:
-                aim = ", ".join(f"{column(least)} ({name})" for name, least in classes.items())
-                checks = [_class_check(ratios, name, least) for name, least in classes.items()]
-            else:
-                aim = f"{column(aims['both'])} in the mean of both classes"
-                checks = [_both_check(ratios, aims["both"])]
-            yield claim, f"≥ {aim} of greedy deletion", opened or checks
-            aim = f"≥ {column(aims['seed'])} where greedy deletion's mean fidelity is above {column(LITTLE_FIDELITY)}"
-            yield f"{claim}, every single seed and class", aim, opened or _seed_checks(ratios, aims["seed"])
+        own = dataset, model
+        aim = ", ".join(f"{column(least)} {name}" for name, least in classes.items())
+        checks = opened[own] or [_class_check(ratios[own], name, least) for name, least in classes.items()]
+        yield f"{dataset}: scores alone", f"≥ {aim} of greedy", checks
+        further = [opened[dataset, one] or [_both_check(ratios[dataset, one], one, aims["both"])] for one in others]
+        aim = f"≥ {column(aims['both'])} of greedy, mean of both classes"
+        if further:
+            yield f"{dataset}: scores alone on {', '.join(others)}", aim, [one for some in further for one in some]
+    checks = [one for missing in opened.values() for one in missing]
+    checks += _seed_checks({panel: ratios[panel] for panel in panels if not opened[panel]}, aims["seed"])
+    aim = f"≥ {column(aims['seed'])} of greedy where its mean fidelity is above {column(LITTLE_FIDELITY)}"
+    yield "scores alone, every seed and class", aim, checks
+
+
+def _opened(settings: EntrySettings, methods: MethodResults) -> list[ClaimCheck]:
+    return [one for name in (OURS, GREEDY) for one in undecided(settings, name, methods.get(name, []))]
 
 
 def _class_check(ratios: Sequence[SeedRatio], name: str, least: float) -> ClaimCheck:
     """The mean of one class over the seeds."""
     own = [one for one in ratios if one.name == name]
-    value = mean([one.ratio for one in own])
-    return check(value, value >= least, f"{digits(value, least)} ({name}; {_lowest_text(own)})")
+    value, worst = mean([one.ratio for one in own]), lowest_ratio(own)
+    text = f"{name}; lowest {digits(worst.ratio)}, seed {worst.seed}" if worst else name
+    return check(value, value >= least, f"{digits(value, least)} ({text})")
 
 
-def _both_check(ratios: Sequence[SeedRatio], least: float) -> ClaimCheck:
+def _both_check(ratios: Sequence[SeedRatio], model: str, least: float) -> ClaimCheck:
     """The mean over the classes of their means over the seeds."""
     names = dict.fromkeys(one.name for one in ratios)
     value = mean([mean([one.ratio for one in ratios if one.name == name]) for name in names])
-    return check(value, value >= least, f"{digits(value, least)} ({_lowest_text(ratios)})")
-
-
-def _lowest_text(ratios: Sequence[SeedRatio]) -> str:
     worst = lowest_ratio(ratios)
-    return f"lowest {_seed_text(worst)}" if worst else ""
+    text = f"{model}; lowest {digits(worst.ratio)}, seed {worst.seed}, {worst.name}" if worst else model
+    return check(value, value >= least, f"{digits(value, least)} ({text})")
 
 
-def _seed_checks(ratios: Sequence[SeedRatio], least: float) -> list[ClaimCheck]:
+def _seed_checks(ratios: Mapping[Panel, Sequence[SeedRatio]], least: float) -> list[ClaimCheck]:
     """A failed check for each seed and class below the bound, an open one where there is no ratio; else the lowest."""
-    judged = [one for one in ratios if one.greedy > LITTLE_FIDELITY]
-    holds = [None if one.ratio != one.ratio else one.ratio >= least for one in judged]
-    checks = [ClaimCheck(held, _seed_text(one, least)) for held, one in zip(holds, judged, strict=True)]
-    if not checks:
-        return [ClaimCheck(None, f"greedy deletion's mean fidelity is nowhere above {column(LITTLE_FIDELITY)}")]
-    return [one for one in checks if not one.holds] or [ClaimCheck(True, _lowest_text(judged))]
+    judged = [(panel, one) for panel, own in ratios.items() for one in own if one.greedy > LITTLE_FIDELITY]
+    if not judged:
+        says = f"greedy deletion's mean fidelity is nowhere above {column(LITTLE_FIDELITY)}"
+        return [ClaimCheck(None, says)] if ratios else []
+    missing = [ClaimCheck(None, f"{_place(*one)}: no ratio") for one in judged if one[1].ratio != one[1].ratio]
+    low = [ClaimCheck(False, _seed_text(*one, least)) for one in judged if one[1].ratio < least]
+    lowest = min(judged, key=lambda one: one[1].ratio)
+    return low + missing or [ClaimCheck(True, f"lowest: {_seed_text(*lowest, least)}")]
 
 
-def _seed_text(one: SeedRatio, beside: float = NAN) -> str:
-    where = f"on seed {one.seed}, {one.name}"
-    if one.ratio != one.ratio:
-        return f"no ratio {where}"
-    return f"{digits(one.ratio, beside)} {where}, greedy deletion's mean fidelity {digits(one.greedy)}"
+def _place(panel: Panel, one: SeedRatio) -> str:
+    return f"{panel[0]}, {panel[1]}, seed {one.seed}, {one.name}"
+
+
+def _seed_text(panel: Panel, one: SeedRatio, beside: float) -> str:
+    return f"{_place(panel, one)}: {digits(one.ratio, beside)} (greedy's fidelity {digits(one.greedy)})"
