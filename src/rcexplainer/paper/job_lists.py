@@ -197,9 +197,18 @@ def tradeoff(settings: EntrySettings) -> JobList:
 
 
 def dial(settings: EntrySettings) -> JobList:
-    """Every method on every network, RCExplainer with each number of runs for its ranking; networks first."""
-    model, jobs = settings["model"], JobList()
-    for dataset in settings["datasets"]:
+    """Every method on one network, RCExplainer with each number of runs for its ranking; its scores on others.
+
+    The latter are the networks `scores_alone`, with greedy deletion as the denominator of all ratios.
+    """
+    alone = {"models": settings["scores_alone"], "methods": [OURS, "greedy"], "refine": [0]}
+    return _dials(settings) | _dials(settings | alone)
+
+
+def _dials(settings: EntrySettings) -> JobList:
+    """Every method on every dataset and network, RCExplainer with each number of runs; networks first."""
+    jobs: JobList = {}
+    for dataset, model in panels(settings):
         for seed in range(settings["seeds"]):
             tags = {"dataset": dataset, "model": model, "seed": seed}
             jobs[network_job(dataset, model, seed)] = {**tags, "network": True}

@@ -29,6 +29,7 @@ from rcexplainer.paper.record import as_of
 from rcexplainer.paper.recovery_tables import RECOVERY_NODES, RELEVANCE, by_reading, own_row
 from rcexplainer.paper.result_groups import EntrySettings, SeedResults, TaggedResults, numbers, without_networks
 from rcexplainer.paper.robustness_tables import NOISES, NoiseFields
+from rcexplainer.paper.scores_alone import score_claims
 from rcexplainer.paper.stability_claims import stability_claims
 from rcexplainer.paper.time_tables import duration
 
@@ -314,9 +315,9 @@ def _stability(settings: EntrySettings, aims: Aims, found: TaggedResults) -> lis
 
 
 def _dial(settings: EntrySettings, aims: Aims, found: TaggedResults) -> list[Verdict]:
-    made: list[Verdict] = []
+    made = [_verdict("dial", *claim) for claim in score_claims(settings, aims["scores"], found)]
     for dataset in aims["datasets"]:
-        methods = methods_on(found, dataset)
+        methods = methods_on(found, dataset, settings["model"])
         for runs, least in aims["ratio"].items():
             refine = int(runs) if runs.isdigit() else runs
             named = f"{runs} model runs" if runs.isdigit() else "as many model runs as greedy deletion's"
