@@ -68,6 +68,8 @@ def test_a_refined_ranking(run, named):
     assert {one["refined"] for one in plain} == {0}
     assert all(0 < one["refined"] <= 12 for one in refined)
     assert [one["top"][0]["edge"] for one in plain] != [one["top"][0]["edge"] for one in refined]
+    shown = run(*named(EXPLAIN), "--refine", "12", "--quiet")
+    assert "; edges ranked with up to 12 model runs for each graph" in " ".join(shown.out.split())
 
 
 @pytest.mark.parametrize(

@@ -88,9 +88,11 @@ class ExplanationReport:
         }
 
     def caption(self) -> str:
-        """Return the numbers of graphs, verified flips and failures."""
+        """Return the numbers of graphs, model runs spent on rankings, verified flips and failures."""
         good = [one.result for one in self.explained if isinstance(one.result, Explanation)]
         text = f"{len(good)} {'graph' if len(good) == 1 else 'graphs'} of the {self.part} part of {self.data.name}"
+        if runs := max((one.refined for one in good), default=0):
+            text += f"; edges ranked with up to {runs} model run{'s' * (runs > 1)} for each graph"
         if self.search != "none":
             flipped = sum(one.counterfactual is not None and one.counterfactual.flipped for one in good)
             text += f"; without the edges listed, the prediction of {flipped} is verified to change"
