@@ -11,8 +11,9 @@ from rcexplainer.cli.explain_settings import ExplainSettings
 from rcexplainer.cli.explanation_report import ExplainedInstance, ExplanationReport, class_label
 from rcexplainer.cli.input_file import open_input
 from rcexplainer.cli.instance_index import ChosenInstance, graphs_at, in_part, in_whole, places_of
+from rcexplainer.cli.option_conflicts import one_of, refuse_together
 from rcexplainer.cli.own_functions import names_function
-from rcexplainer.cli.own_network import find_data, find_model, one_of, refuse_together
+from rcexplainer.cli.own_network import find_data, find_model
 from rcexplainer.cli.saved_network import ExplainedNetwork, open_network
 from rcexplainer.datasets import GraphDataset
 from rcexplainer.errors import RCExplainerError

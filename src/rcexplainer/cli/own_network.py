@@ -6,6 +6,7 @@ from typing import get_args
 from torch import nn
 
 from rcexplainer.benchmark.own_dataset import own_dataset
+from rcexplainer.cli.option_conflicts import one_of
 from rcexplainer.cli.own_functions import names_function, own_graphs, own_model
 from rcexplainer.cli.saved_network import ExplainedNetwork, open_network
 from rcexplainer.datasets import GraphDataset, load
@@ -14,16 +15,6 @@ from rcexplainer.gnn import GNN, load_gnn
 from rcexplainer.gnn.device import usable_device
 from rcexplainer.gnn.forward import TaskName
 from rcexplainer.saving.documents import readable_file
-
-
-def is_own(model: str, graphs: str | None) -> bool:
-    """Whether the model or the graphs come from a user's function.
-
-    Args:
-        model: The value of `--model`.
-        graphs: The value of `--graphs`.
-    """
-    return graphs is not None or names_function(model)
 
 
 def find_network(
@@ -59,36 +50,6 @@ def find_network(
     trained = own.config.task if isinstance(own, GNN) else None  # a network of ours, on the user's graphs
     data = find_data(dataset, graphs, task or trained, seed or 0, root)
     return ExplainedNetwork(data, own, seed or 0, model)
-
-
-def one_of(dataset: str | None, graphs: str | None) -> None:
-    """Check that exactly one of `--dataset` and `--graphs` is given.
-
-    Args:
-        dataset: The value of `--dataset`.
-        graphs: The value of `--graphs`.
-
-    Raises:
-        RCExplainerError: Both or neither is given.
-    """
-    if (dataset is None) == (graphs is None):
-        found = "neither" if dataset is None else "both"
-        raise RCExplainerError(f"give --dataset NAME or --graphs module:function, got {found}")
-
-
-def refuse_together(option: str, **others: object) -> None:
-    """Refuse options that mean nothing beside another one.
-
-    Args:
-        option: The option that is given.
-        **others: The values of the others by name; None: not given.
-
-    Raises:
-        RCExplainerError: One of them is given.
-    """
-    for name, value in others.items():
-        if value is not None:
-            raise RCExplainerError(f"--{name} cannot be used with {option}: leave one of them out")
 
 
 def find_model(model: str, device: str | None = None) -> nn.Module:
