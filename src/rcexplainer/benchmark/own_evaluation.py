@@ -21,7 +21,7 @@ from rcexplainer.metrics.flips import Counterfactuals, counterfactuals
 from rcexplainer.tasks.index import Pair
 
 OWN_SPARSITIES = (0.9, 0.8, 0.7)
-COLUMNS = (
+OWN_COLUMNS = (
     "at .90, .80, .70: fidelity ↑, the probability lost when the top edges are deleted, at these sparsities; flips ↑: "
     "share whose class then changes; flipped ↑: share with a verified counterfactual among prefixes of the ranking, "
     "size ↓: its median edges, minimal ↑: share of these from which no edge can be spared; ms ↓ for one instance"
@@ -115,7 +115,7 @@ class OwnEvaluation:
         stopping = self.validation or "a tenth of these"
         caption = (
             f"held out: {self.held_out} {self.task}s of {self.dataset}, {self.part}; methods are fitted on "
-            f"{self.learnt} others, with {stopping} for early stopping. {COLUMNS}"
+            f"{self.learnt} others, with {stopping} for early stopping. {OWN_COLUMNS}"
         )
         if self.saved:
             caption += (

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from rcexplainer.cli.option_conflicts import refuse_together, refuse_without
 from rcexplainer.cli.options import (
     ARCHITECTURES,
     INPUT,
@@ -22,7 +23,6 @@ from rcexplainer.cli.options import (
     Threads,
     parse_settings,
 )
-from rcexplainer.cli.option_conflicts import refuse_together, refuse_without
 from rcexplainer.cli.output import show_tables
 from rcexplainer.cli.threads import use_threads
 from rcexplainer.errors import RCExplainerError
@@ -73,8 +73,8 @@ def evaluate(
         typer.Option(
             metavar="N,N…",
             rich_help_panel=OWN,
-            help="Hold out exactly these, and fit on all others: graphs by their place, nodes by their number, links as "
-            "pairs such as 0-5,2-9, or a file of these (default: the test part of a split by --seed). May be repeated.",
+            help="Hold out exactly these, and fit on all others: graphs by their place, nodes by their number, links "
+            "as pairs such as 0-5,2-9; or a file of these (default: the test part of a split by --seed).",
         ),
     ] = None,
     explainer: Annotated[
@@ -144,7 +144,7 @@ def evaluate(
         refuse_together("--model", arch=arch, recipe=recipe)
         if (protocol, seeds) != ("held-out", 1):
             raise RCExplainerError("--protocol and --seeds are for networks that are trained here: leave them out")
-        from rcexplainer.cli.own_evaluation import evaluate_named
+        from rcexplainer.cli.named_evaluation import evaluate_named
 
         own = evaluate_named(
             model,

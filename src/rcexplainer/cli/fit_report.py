@@ -197,7 +197,7 @@ def _inputs(
 
 def _regions(summary: RegionSummaries) -> tuple[dict[str, Any], ...]:
     """The decision regions as JSON values."""
-    names = summary.class_names
+    names = summary.class_names or tuple(str(label) for label in range(1 + _highest(summary)))
     return tuple(
         {
             "class": names[one.label],
@@ -212,3 +212,8 @@ def _regions(summary: RegionSummaries) -> tuple[dict[str, Any], ...]:
         }
         for one in summary
     )
+
+
+def _highest(summary: RegionSummaries) -> int:
+    """The highest class that a region is of, or borders on."""
+    return max((label for one in summary for label in (one.label, *(other for other, _ in one.borders))), default=-1)

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from torch_geometric.data import Data
 
+from rcexplainer.benchmark.accuracy import PARTS
 from rcexplainer.benchmark.own_dataset import all_instances
 from rcexplainer.datasets import GraphDataset
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.forward import TaskName
 from rcexplainer.tasks.index import Pair
 
-PARTS = ("train", "val", "test")
-ALL = "all"
+EVERY_INSTANCE = "all"
 PAIR = re.compile(r"(\d+)[-–](\d+)")
 
 Place = int | Pair  # a graph or a node by its number, a link by its two nodes
@@ -47,7 +47,7 @@ def parse_index(texts: Sequence[str], task: TaskName = "graph") -> list[Place] |
     Raises:
         RCExplainerError: A text is none of these.
     """
-    if [text.strip().lower() for text in texts] == [ALL]:
+    if [text.strip().lower() for text in texts] == [EVERY_INSTANCE]:
         return None
     return [place for text in texts for place in _places(text, task)]
 

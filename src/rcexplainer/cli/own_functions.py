@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from torch import nn
     from torch_geometric.data import Data
 
-NAME = re.compile(r"(?P<module>[^\W\d]\w*(\.[^\W\d]\w*)*):(?P<function>[^\W\d]\w*)")  # my_package.gnn:load_model
+FUNCTION_NAME = re.compile(
+    r"(?P<module>[^\W\d]\w*(\.[^\W\d]\w*)*):(?P<function>[^\W\d]\w*)"
+)  # my_package.gnn:load_model
 
 
 def names_function(text: str) -> bool:
@@ -30,7 +32,7 @@ def names_function(text: str) -> bool:
     Args:
         text: The value of `--model` or `--graphs`.
     """
-    return NAME.fullmatch(text) is not None and not Path(text).exists()
+    return FUNCTION_NAME.fullmatch(text) is not None and not Path(text).exists()
 
 
 def own_model(text: str, option: str = "--model") -> "nn.Module":
@@ -82,7 +84,7 @@ def own_graphs(text: str, option: str = "--graphs") -> "list[Data]":
 
 def _called(text: str, option: str) -> object:
     """What the function returns. Whatever it prints goes to standard error: standard output is for results."""
-    name = NAME.fullmatch(text)
+    name = FUNCTION_NAME.fullmatch(text)
     if name is None:
         raise RCExplainerError(f"{option} takes module:function, such as my_package.gnn:load_model, got {text!r}")
     with redirect_stdout(sys.stderr):

@@ -16,7 +16,7 @@ from rcexplainer.datasets.molecules import from_rdkit
 from rcexplainer.errors import MissingExtraError, require
 
 NodeLabel = Callable[[int], str]
-NUMBERS = ("atomic_number", "z")  # attributes that hold atomic numbers
+ATOMIC_NUMBERS = ("atomic_number", "z")  # attributes that hold atomic numbers
 OTHER = "other"  # the kind of a rare element
 # Elements by atomic number, from 1 on.
 ELEMENTS = re.findall(
@@ -70,7 +70,7 @@ def _kind(graph: Data, kinds: Sequence[str], element: Sequence[str] | None, node
 
 def _elements(graph: Data) -> Sequence[str] | None:
     """The element of each node, where the graph has atomic numbers or a SMILES."""
-    for key in NUMBERS:
+    for key in ATOMIC_NUMBERS:
         numbers = graph.get(key)
         if isinstance(numbers, Tensor) and numbers.numel() == graph.num_nodes and not numbers.is_floating_point():
             return [

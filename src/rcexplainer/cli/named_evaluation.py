@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rcexplainer.benchmark.archive import EVERYTHING
 from rcexplainer.benchmark.methods import chosen
 from rcexplainer.benchmark.own_evaluation import OwnEvaluation, evaluate_own
 from rcexplainer.cli.explanations import explainer_file, open_explainer
@@ -12,8 +13,6 @@ from rcexplainer.cli.own_network import find_network
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.saving.documents import write_document
-
-DOCUMENT = "evaluation.json"
 
 
 def evaluate_named(
@@ -84,5 +83,5 @@ def evaluate_named(
         progress=progress,
     )
     if out is not None:
-        write_document(out / DOCUMENT, result.to_json() | {"model": model})
+        write_document(out / EVERYTHING, result.to_json() | {"model": model})
     return result
