@@ -26,7 +26,7 @@ def test_numbers_pairs_files_and_all(tmp_path):
 def test_what_is_no_index(tmp_path):
     kept = tmp_path / "index.txt"
     kept.write_text("1 2\nthree\n")
-    with pytest.raises(RCExplainerError, match="index.txt, line 2: expected whole numbers, .*, got 'three'"):
+    with pytest.raises(RCExplainerError, match=r"index\.txt, line 2: expected whole numbers, .*, got 'three'"):
         parse_index([str(kept)])
     with pytest.raises(RCExplainerError, match="--index takes pairs of nodes, such as 0-5 or 0-5,2-9, got '3'; also a"):
         parse_index(["3"], "link")

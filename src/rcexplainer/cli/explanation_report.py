@@ -12,7 +12,7 @@ from rcexplainer.datasets.node_labels import node_label
 from rcexplainer.explanation import Explanation, Failure
 
 CELL_EDGES = 3  # edges in a cell of the table
-CELL_SMILES = 24  # characters of a SMILES in a cell
+CELL_SMILES = 14  # characters of a SMILES in a cell
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +73,10 @@ class ExplanationReport:
         return "–".join(label(node) if 0 <= node < count else str(node) for node in nodes)
 
     def _origin(self, one: ExplainedInstance) -> dict[str, Any]:
-        """Cells for the origin of a graph: its id, or else its line in the file, and the start of its SMILES."""
+        """Cells for the origin of a graph: its id, or else its line in the file and the start of its SMILES."""
         found = self._identity(one)
         if "id" in found:
-            found.pop("row", None)
+            return {"id": found["id"]}
         smiles = str(found.get("smiles", ""))
         return found | ({"smiles": f"{smiles[: CELL_SMILES - 1]}…"} if len(smiles) > CELL_SMILES else {})
 
