@@ -35,14 +35,13 @@ def with_new_names(words: Sequence[str]) -> list[str]:
     if command in REMOVED:
         raise RCExplainerError(f"the command {command} was removed: run `{REMOVED[command]}` instead")
     renamed = RENAMED.get(command, {})
-    values = [*words[1:], ""]
-    return [_renewed(word, value, command, renamed) for word, value in zip(words, values, strict=True)]
+    return [_renewed(word, words[place + 1 : place + 2], command, renamed) for place, word in enumerate(words)]
 
 
-def _renewed(word: str, following: str, command: str, renamed: dict[str, str]) -> str:
+def _renewed(word: str, following: Sequence[str], command: str, renamed: dict[str, str]) -> str:
     """`--old` or `--old=value` under its new name; any other word as it is."""
     name, equals, value = word.partition("=")
-    if name not in renamed or (command == "evaluate" and _is_network(value if equals else following)):
+    if name not in renamed or (command == "evaluate" and _is_network(value if equals else "".join(following))):
         return word
     new = renamed[name]
     print(f"rcexplainer: {command} {name} is now {new}; the old name works until the next version", file=sys.stderr)
