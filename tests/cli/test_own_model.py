@@ -193,3 +193,11 @@ GRAPH, NODE, LINK = own("graph"), own("node"), own("link")
 )
 def test_mistakes(refused, inside, arguments, message):
     refused(arguments, message)
+
+
+def test_evaluate_a_network_of_ours_without_training_it(run, gnn, explainer):
+    named = ["--dataset", "ba-2motifs", "--model", str(gnn), "--explainer", str(explainer)]
+    document = json.loads(run("evaluate", *named, "--quiet", "--json").out)
+    assert [one["method"] for one in document["results"]] == [explainer.name, "greedy", "occlusion", "random"]
+    assert (document["learnt"], document["validation"], document["held_out"]) == (80, 10, 10)
+    assert document["saved"] == [explainer.name]
