@@ -81,7 +81,10 @@ def test_a_refined_ranking(run, named):
         ([*EXPLAIN[:4], "OTHER", *EXPLAIN[5:]], "was fitted for another GNN"),
         ([*EXPLAIN, "--part", "all"], "part must be one of train, val, test, got 'all'"),
         ([*EXPLAIN, "--index", "10"], "the test part has 10 graphs: an index is from 0 to 9, got 10"),
-        ([*EXPLAIN, "--index", "first"], "--index takes whole numbers, such as 0 or 0,5,7, got 'first'"),
+        (
+            [*EXPLAIN, "--index", "first"],
+            "--index takes whole numbers, such as 0 or 0,5,7, got 'first'",
+        ),
         ([*EXPLAIN, "--limit", "0"], "--limit"),
         ([*EXPLAIN, "--predicted", "tree"], "unknown class 'tree'; known: cycle, house"),
         ([*EXPLAIN, "--search", "best"], "search must be none, prefix or greedy, got 'best'"),
