@@ -1,0 +1,88 @@
+"""The outcome of a search for a counterfactual in a word, a mark, a colour and a sentence."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rcexplainer.explanation import Explanation
+from rcexplainer.viz.palette import FAILED, FLIPPED
+
+LONGEST_NAME = 24  # characters of a class name
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a search ended.
+
+    Attributes:
+        found: Whether the prediction is verified to change.
+        word: "flipped", "not flipped", "disputed" or "no counterfactual".
+        mark: A tick or a cross; empty if there was no search.
+        detail: The class after the deletion, and the number of edges deleted.
+    """
+
+    found: bool
+    word: str
+    mark: str
+    detail: str
+
+    @property
+    def colour(self) -> str:
+        """The colour of its text and frame."""
+        return FLIPPED if self.found else FAILED
+
+    @property
+    def headline(self) -> str:
+        """Mark and word."""
+        return f"{self.mark} {self.word}".strip()
+
+
+def outcome(one: Explanation, noun: str = "edge") -> Outcome:
+    """Read how the search of an explanation ended.
+
+    Args:
+        one: The explanation.
+        noun: What is deleted: "edge" or "bond".
+
+    Returns:
+        The outcome; one without a mark if there was no search.
+    """
+    found = one.counterfactual
+    if found is None:
+        return Outcome(False, "no counterfactual", "", "none was searched for")
+    count = len(one.removed_units)
+    without = f"without {counted(count, noun)}" if count else f"no {noun} could be deleted"
+    said = prediction_text(one, found.prediction, found.probabilities)
+    notes = ["budget spent"] if found.exhausted else []
+    if found.flipped:
+        notes = ["all needed"] if found.minimal and count > 1 else notes
+        return Outcome(True, "flipped", "✓", ", ".join([f"{said} {without}", *notes]))
+    if found.disputed:
+        return Outcome(False, "disputed", "✗", f"the search and the final run disagree {without}")
+    if found.confidence is not None:
+        said = f"reaches {found.reached:.2f} of {found.confidence:.2f}"
+    elif found.prediction == found.source:
+        said = f"still {said}"
+    elif found.target is not None:
+        said = f"{said}, not {class_name(one, found.target)},"
+    return Outcome(False, "not flipped", "✗", ", ".join([f"{said} {without}" if count else without, *notes]))
+
+
+def prediction_text(one: Explanation, label: int, probabilities: Sequence[float]) -> str:
+    """Name a class with its probability, such as "positive (0.96)"."""
+    return f"{class_name(one, label)} ({float(probabilities[label]):.2f})"
+
+
+def class_name(one: Explanation, label: int) -> str:
+    """Name a class by its name, or its number."""
+    return shortened(one.class_names[label]) if label < len(one.class_names) else f"class {label}"
+
+
+def shortened(name: str) -> str:
+    """Cut a long name, and replace what cannot be printed."""
+    text = "".join(letter if letter.isprintable() else " " for letter in str(name))
+    return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…"
+
+
+def counted(number: int, noun: str) -> str:
+    """Write a number with its noun, such as "1 edge" or "3 edges"."""
+    return f"{number:,} {noun}" + "s" * (number != 1)
