@@ -13,10 +13,10 @@ from rcexplainer.viz.explanation_figure import close, frame, titles, write_drawi
 from rcexplainer.viz.figure import Figure, figure_kind
 from rcexplainer.viz.outcome import outcome, prediction_text, shortened
 from rcexplainer.viz.palette import FAILED
-from rcexplainer.viz.probability_bars import draw_probabilities
+from rcexplainer.viz.probability_bars import draw_probabilities, shown_classes
 
 ACROSS = 4  # methods in a row
-PANEL, BARS = 2.9, 0.95  # inches
+PANEL, BAR = 2.9, 0.34  # inches of a panel, and of the bars of one class
 
 
 def compare(
@@ -53,9 +53,10 @@ def compare(
     drawing = lay_out(list(good.values()), style, reading, node_names, edge_names)
     columns = min(ACROSS, len(explanations_by_method))
     rows = -(-len(explanations_by_method) // columns)
-    size = (max(columns * PANEL, 5.0), rows * (PANEL + BARS + 0.5) + 0.5)
+    bar = BAR * (0.6 + max(len(shown_classes(one)) for one in good.values()))
+    size = (max(columns * PANEL, 5.0), rows * (PANEL + bar + 0.5) + 0.5)
     figure = require("matplotlib.figure", "figures").Figure(size, layout="constrained")
-    grid = figure.subplots(2 * rows, columns, squeeze=False, height_ratios=[PANEL, BARS] * rows)
+    grid = figure.subplots(2 * rows, columns, squeeze=False, height_ratios=[PANEL, bar] * rows)
     for axes in grid.flat:
         axes.set_axis_off()
     for place, (name, one) in enumerate(explanations_by_method.items()):

@@ -1,7 +1,7 @@
 """One explanation as one figure: the instance, its counterfactual in the same layout, and the probabilities.
 
-A search that found a counterfactual has a tick, the word "flipped" and a solid green frame; one that failed has a cross,
-the words "not flipped", a dashed grey frame and a grey ground.
+A search that found a counterfactual has a tick, the word "flipped" and a solid green frame; one that failed has a
+cross, the words "not flipped", a dashed grey frame and a grey ground.
 """
 
 import warnings
@@ -18,9 +18,10 @@ from rcexplainer.viz.figure import Figure, figure_bytes, figure_kind
 from rcexplainer.viz.molecule_drawing import MoleculeDrawing
 from rcexplainer.viz.outcome import Outcome, outcome, prediction_text
 from rcexplainer.viz.palette import FAILED, FAILED_GROUND, INK
-from rcexplainer.viz.probability_bars import draw_probabilities
+from rcexplainer.viz.probability_bars import draw_probabilities, probability_legend
 
 PANEL, BARS, HEIGHT = 3.6, 1.7, 3.7  # inches
+BAR_ROOM = 5.5  # classes that fit the height
 TITLE, DETAIL, NOTE = 11, 9, 8  # points
 
 
@@ -119,11 +120,10 @@ def explanation_figure(one: Explanation, drawing: InstanceDrawing) -> Figure:
         titles(panels[1], ended.headline, ended.detail, ended.colour)
         if isinstance(drawing, MoleculeDrawing):
             caption(panels[1], drawing.fragment_note(one))
-    draw_probabilities(panels[-1], one)
-    titles(panels[-1], "", "before → after" if searched else "probability")
-    close(
-        figure, drawing, [one], drawing.notes if searched else [*drawing.notes, "No counterfactual was searched for."]
-    )
+    draw_probabilities(panels[-1], one, room=BAR_ROOM)
+    titles(panels[-1], "", "probability")
+    unsearched = [] if searched else ["No counterfactual was searched for."]
+    close(figure, drawing, [one], [*drawing.notes, *unsearched])
     return figure
 
 
@@ -179,6 +179,7 @@ def close(figure: Figure, drawing: InstanceDrawing, shown: Sequence[Explanation]
     failed = bool(found) and not any(one.flipped for one in found)
     motif = shown[0].graph.get("edge_motif")
     handles = drawing.legend(bool(found), failed, motif is not None and bool(shown[0].within(motif).any()))
+    handles += probability_legend(shown[0])
     across = max(1, int(figure.get_figwidth() / 1.45))
     style = {"frameon": False, "fontsize": NOTE, "handlelength": 2.4}
     figure.legend(handles=handles, loc="outside lower center", ncols=min(across, len(handles)), **style)

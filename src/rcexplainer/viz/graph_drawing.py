@@ -119,7 +119,7 @@ class GraphDrawing:
             width = self._scale * (0.8 + 3.4 * score)
             if gone:
                 colour = FAILED if failed else DELETED
-                self._line(axes, pairs, line, "deleted", colour, max(width, 2.0 * self._scale, 1.2), DASHES)
+                self._line(axes, pairs, line, "deleted", colour, np.clip(width, 1.2, 2.8), DASHES)
             else:
                 self._line(axes, pairs, line, "edge", line_grey(score), width)
         self._draw_nodes(axes, pairs, self._numbered(pairs))
@@ -207,9 +207,18 @@ class GraphDrawing:
             ring = {"facecolors": "none", "edgecolors": colour, "linewidths": 1.6}
             axes.scatter(*self.places[at[root]], s=130, zorder=5, gid=f"root-{root}", **ring)
         for node in numbered:
-            halo = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
-            spot = {"xytext": (4, 4), "textcoords": "offset points", "fontsize": 7, "color": colour}
-            axes.annotate(str(node), self.places[at[node]], zorder=6, bbox=halo, **spot)
+            text = {"ha": "center", "va": "center", "fontsize": 7, "color": colour, "textcoords": "offset points"}
+            axes.annotate(str(node), self.places[at[node]], xytext=self._aside(pairs, node), zorder=6, **text)
+
+    def _aside(self, pairs: Pairs, node: int) -> tuple[float, float]:
+        """Where the number of a node is written, in points from it: away from its neighbours."""
+        own = (pairs.ends == node).any(0).numpy() & self.excerpt.kept
+        around = np.searchsorted(self.excerpt.nodes, pairs.ends[:, own].numpy())
+        here = self.places[np.searchsorted(self.excerpt.nodes, node)]
+        away = here - self.places[around.flatten()].mean(0) if own.any() else np.ones(2)
+        length = float(np.linalg.norm(away))
+        x, y = (10 if node in self.roots else 8) * (away / length if length > 1e-6 else np.array([0.7, 0.7]))
+        return float(x), float(y)
 
     def _numbered(self, pairs: Pairs) -> list[int]:
         """The nodes whose numbers are written: the explained ones, and the ends of deleted edges if these are few."""

@@ -209,9 +209,8 @@ class MoleculeDrawing:
             points = (shape.points - (pixel.x, pixel.y)) * (1, -1) / PIXELS + at
             own = shape.bond in marked
             add_shape(axes, shape, points, mark if own else ink, 1.4, DASHES if own else "-")
-        low, high = self.places.min(0) - MARGIN, self.places.max(0) + MARGIN
-        axes.set_xlim(low[0], high[0])
-        axes.set_ylim(low[1], high[1])
+        axes.update_datalim([self.places.min(0) - MARGIN, self.places.max(0) + MARGIN])
+        axes.autoscale_view()
 
 
 def _pairs(one: Explanation, reading: EdgeReading) -> Pairs:
@@ -230,10 +229,10 @@ def _folded(mol: Any, important: set[int]) -> tuple[Any, tuple[int, ...], tuple[
     editable = require("rdkit.Chem", "chem").RWMol(mol)
     host = {}
     for atom in mol.GetAtoms():
-        near = atom.GetNeighbors()
-        if atom.GetAtomicNum() == HYDROGEN and len(near) == 1 and atom.GetIdx() not in important:
-            if near[0].GetAtomicNum() != HYDROGEN:
-                host[atom.GetIdx()] = near[0].GetIdx()
+        near = [other for other in atom.GetNeighbors() if other.GetAtomicNum() != HYDROGEN]
+        alone = atom.GetDegree() == len(near) == 1
+        if atom.GetAtomicNum() == HYDROGEN and alone and atom.GetIdx() not in important:
+            host[atom.GetIdx()] = near[0].GetIdx()
     for owner in host.values():
         atom = editable.GetAtomWithIdx(owner)
         atom.SetNumExplicitHs(atom.GetNumExplicitHs() + 1)

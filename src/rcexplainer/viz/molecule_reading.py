@@ -5,8 +5,8 @@
     3. from `graph.atomic_number` and one-hot `edge_attr` (single, double, triple[, aromatic]), as Mutagenicity has them
     4. from names of features that the caller gives
 
-Atoms are in the order of the nodes. Hydrogens are fixed, so that an atom which loses a bond is not given another one, and
-bonds of aromatic rings alternate (Kekulé's form), so that a ring which has been cut can still be drawn.
+Atoms are in the order of the nodes. Hydrogens are fixed, so that an atom which loses a bond is not given another one,
+and bonds of aromatic rings alternate (Kekulé's form), so that a ring which has been cut can still be drawn.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,8 @@
 """The outcome of a search for a counterfactual in a word, a mark, a colour and a sentence."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+
+from torch import Tensor
 
 from rcexplainer.explanation import Explanation
 from rcexplainer.viz.palette import FAILED, FLIPPED
@@ -67,7 +68,7 @@ def outcome(one: Explanation, noun: str = "edge") -> Outcome:
     return Outcome(False, "not flipped", "✗", ", ".join([f"{said} {without}" if count else without, *notes]))
 
 
-def prediction_text(one: Explanation, label: int, probabilities: Sequence[float]) -> str:
+def prediction_text(one: Explanation, label: int, probabilities: Tensor) -> str:
     """Name a class with its probability, such as "positive (0.96)"."""
     return f"{class_name(one, label)} ({float(probabilities[label]):.2f})"
 

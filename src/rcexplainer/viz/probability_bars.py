@@ -4,20 +4,22 @@ from typing import Any
 
 from torch import Tensor
 
+from rcexplainer.errors import require
 from rcexplainer.explanation import Explanation
 from rcexplainer.viz.outcome import class_name
 from rcexplainer.viz.palette import AFTER, BEFORE, FAILED, INK
 
 MOST_CLASSES = 5  # bars of further classes are left out, and counted
-BAR, TEXT = 0.36, 8  # height of a bar in classes; points
+BAR, TEXT = 0.24, 8  # height of a bar in classes; points
 
 
-def draw_probabilities(axes: Any, one: Explanation) -> None:
+def draw_probabilities(axes: Any, one: Explanation, room: float = 0.0) -> None:
     """Draw a pair of bars for each class, with its name and both numbers.
 
     Args:
         axes: matplotlib axes.
         one: The explanation; without a counterfactual there is one bar per class.
+        room: Height of the axes in classes; bars of fewer classes stay thin.
     """
     before = one.probabilities
     after = None if one.counterfactual is None else one.counterfactual.probabilities
@@ -32,16 +34,28 @@ def draw_probabilities(axes: Any, one: Explanation) -> None:
             colour = FAILED if failed else AFTER
             axes.barh(place + BAR / 2, _length(then), BAR, color=colour, edgecolor=INK, lw=0.6)
             text += f" → {then:.2f}"
-        _write(axes, 0.0, place - 0.44, class_name(one, label), ha="left", va="bottom")
-        _write(axes, 1.0, place - 0.44, text, ha="right", va="bottom")
+        _write(axes, 0.0, place - 0.28, class_name(one, label), ha="left", va="bottom")
+        _write(axes, 1.0, place - 0.28, text, ha="right", va="bottom")
     rest = len(before) - len(labels)
     if rest:
         more = f"and {rest} other class{'es' * (rest > 1)}"
-        _write(axes, 0.0, len(labels) - 0.45, more, ha="left", va="center", style="italic")
+        _write(axes, 0.0, len(labels) - 0.4, more, ha="left", va="center", style="italic")
     axes.set_xlim(-0.01, 1.01)
-    # Room for three classes at least: two pairs of bars need not fill the panel.
-    axes.set_ylim(max(len(labels) + (0.2 if rest else -0.4), 2.0), -0.95)
+    needed = len(labels) + (0.6 if rest else 0.0)
+    spare = max(0.0, room - needed) / 2
+    axes.set_ylim(needed - 0.65 + spare, -0.75 - spare)
     axes.set_axis_off()
+
+
+def probability_legend(one: Explanation) -> list[Any]:
+    """Return matplotlib's handles of the two kinds of bars; none without a counterfactual."""
+    if one.counterfactual is None:
+        return []
+    patch = require("matplotlib.patches", "figures").Patch
+    return [
+        patch(facecolor=BEFORE, edgecolor=INK, label="before"),
+        patch(facecolor=AFTER, edgecolor=INK, label="after"),
+    ]
 
 
 def shown_classes(one: Explanation) -> list[int]:
