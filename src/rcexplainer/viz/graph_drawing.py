@@ -207,8 +207,8 @@ class GraphDrawing:
             ring = {"facecolors": "none", "edgecolors": colour, "linewidths": 1.6}
             axes.scatter(*self.places[at[root]], s=130, zorder=5, gid=f"root-{root}", **ring)
         for node in numbered:
-            text = {"ha": "center", "va": "center", "fontsize": 7, "color": colour, "textcoords": "offset points"}
-            axes.annotate(str(node), self.places[at[node]], xytext=self._aside(pairs, node), zorder=6, **text)
+            look = {"ha": "center", "va": "center", "fontsize": 7, "color": colour, "textcoords": "offset points"}
+            axes.annotate(str(node), self.places[at[node]], xytext=self._aside(pairs, node), zorder=6, **look)
 
     def _aside(self, pairs: Pairs, node: int) -> tuple[float, float]:
         """Where the number of a node is written, in points from it: away from its neighbours."""
