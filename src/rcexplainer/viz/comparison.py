@@ -62,7 +62,7 @@ def compare(
     for place, (name, one) in enumerate(explanations_by_method.items()):
         panel, bars = grid[2 * (place // columns)][place % columns], grid[2 * (place // columns) + 1][place % columns]
         if isinstance(one, Failure):
-            titles(panel, shortened(name), "could not be explained")
+            titles(panel, shortened(name), "could not be explained\n")
             text = fill(shortened(str(one.error)[:200]), 34)
             panel.text(0.5, 0.5, text, transform=panel.transAxes, ha="center", va="center", color=FAILED)
             continue
@@ -70,7 +70,7 @@ def compare(
         panel.set_axis_on()
         drawing.draw_scores(panel, one)
         frame(panel, ended)
-        titles(panel, shortened(name), f"{ended.headline}: {ended.detail}" if ended.mark else ended.word, ended.colour)
+        titles(panel, shortened(name), f"{ended.headline}\n{ended.detail}", ended.colour)
         draw_probabilities(bars, one)
     first = next(iter(good.values()))
     said = f"Predicted {prediction_text(first, first.prediction, first.probabilities)}."

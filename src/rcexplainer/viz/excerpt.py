@@ -1,8 +1,7 @@
 """Which edges of a large graph are drawn: those with the highest scores, and how they hang together.
 
 Up to `MOST_EDGES` edges everything is drawn. Beyond that, the deleted edges and those with the highest scores are
-taken, up to `CHOSEN_EDGES`; each is joined to the explained node by a shortest path, and the other edges between the
-nodes drawn are added where there is room. What is left out is said in words.
+taken; for a node or link each is joined to it by a shortest path. What is left out is said in words.
 """
 
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ Numbers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 MOST_EDGES = 500
-CHOSEN_EDGES = 60
+CHOSEN_EDGES, MOST_DELETED = 60, 120  # by score; more if more are deleted, up to the second number
 MOST_LONE_NODES = 60  # nodes without edges
 
 
@@ -63,15 +62,13 @@ def choose_excerpt(
             return Excerpt(nodes, np.ones(pairs, dtype=bool), "")
         sentence = f"Not drawn: {counted(len(alone), 'node')} without edges."
         return Excerpt(touched, np.ones(pairs, dtype=bool), sentence)
-    order = np.lexsort((np.arange(pairs), -scores, ~deleted))[:CHOSEN_EDGES]
+    number = int(np.clip(deleted.sum(), CHOSEN_EDGES, MOST_DELETED))
+    order = np.lexsort((np.arange(pairs), -scores, ~deleted))[:number]
     kept = np.zeros(pairs, dtype=bool)
     kept[order] = True
     if roots:
         _join(kept, ends, roots)
     shown = np.union1d(np.unique(ends[:, kept]), np.array(roots, dtype=np.int64))
-    between = np.isin(ends, shown).all(0)
-    if between.sum() <= MOST_EDGES:
-        kept = kept | between
     return Excerpt(shown, kept, _sentence(kept, deleted, len(shown), len(nodes), bool(roots)))
 
 
@@ -99,7 +96,8 @@ def _join(kept: Flags, ends: Numbers, roots: list[int]) -> None:
 
 def _sentence(kept: Flags, deleted: Flags, shown: int, nodes: int, rooted: bool) -> str:
     """What is left out, in words."""
-    chosen = "those with the highest scores" + (" and the way from them to the explained node" if rooted else "")
-    text = f"Drawn: {kept.sum():,} of {counted(len(kept), 'edge')} and {shown:,} of {counted(nodes, 'node')}, {chosen}."
+    first = "the deleted ones, those with the highest scores" if deleted.any() else "those with the highest scores"
+    chosen = first + (" and a path from each to the explained nodes" if rooted else "")
+    text = f"Drawn: {kept.sum():,} of {counted(len(kept), 'edge')} and {shown:,} of {counted(nodes, 'node')}: {chosen}."
     hidden = int((deleted & ~kept).sum())
-    return text + (f" {counted(hidden, 'deleted edge')} not drawn." if hidden else "")
+    return text + (f" Not drawn: {counted(hidden, 'deleted edge')}." if hidden else "")

@@ -156,8 +156,12 @@ def titles(axes: Any, headline: str, detail: str, colour: str = INK) -> None:
         detail: The small line.
         colour: Colour of the bold line.
     """
-    axes.set_title(f"{headline}\n", fontsize=TITLE, fontweight="bold", color=colour, parse_math=False)
-    axes.text(0.5, 1.025, detail, transform=axes.transAxes, ha="center", va="bottom", fontsize=DETAIL, parse_math=False)
+    axes.set_title(
+        headline + "\n" * (1 + detail.count("\n")), fontsize=TITLE, fontweight="bold", color=colour, parse_math=False
+    )
+    style = {"ha": "center", "va": "bottom", "fontsize": DETAIL, "parse_math": False}
+    written = axes.text(0.5, 1.025, detail, transform=axes.transAxes, **style)
+    written.set_in_layout(False)  # a long line must not make the panel narrower
 
 
 def caption(axes: Any, text: str) -> None:
@@ -180,11 +184,13 @@ def close(figure: Figure, drawing: InstanceDrawing, shown: Sequence[Explanation]
     motif = shown[0].graph.get("edge_motif")
     handles = drawing.legend(bool(found), failed, motif is not None and bool(shown[0].within(motif).any()))
     handles += probability_legend(shown[0])
-    across = max(1, int(figure.get_figwidth() / 1.45))
-    style = {"frameon": False, "fontsize": NOTE, "handlelength": 2.4}
-    figure.legend(handles=handles, loc="outside lower center", ncols=min(across, len(handles)), **style)
-    if notes:
-        figure.supxlabel(fill(" ".join(notes), int(figure.get_figwidth() * 15)), fontsize=NOTE, parse_math=False)
+    across = max(1, int(figure.get_figwidth() / 1.2))
+    style = {"frameon": False, "fontsize": NOTE, "title_fontsize": NOTE, "handlelength": 2.4}
+    said = fill(" ".join(notes), int(figure.get_figwidth() * 15)) or None
+    below = figure.legend(
+        handles=handles, loc="outside lower center", ncols=min(across, len(handles)), title=said, **style
+    )
+    below.get_title().set_parse_math(False)
 
 
 def _subject(one: Explanation, noun: str) -> str:

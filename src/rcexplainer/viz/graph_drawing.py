@@ -114,12 +114,15 @@ class GraphDrawing:
         failed = one.counterfactual is not None and not one.counterfactual.flipped
         self._draw_motif(axes, pairs)
         assert pairs.scores is not None
-        for line in pairs.scores.argsort(stable=True).tolist():  # dark ones on top
-            score, gone = float(pairs.scores[line]), bool(pairs.removed[line])
+        kept = torch.from_numpy(self.excerpt.kept)
+        scores = torch.zeros_like(pairs.scores)
+        scores[kept] = stretched(pairs.scores[kept])  # those drawn of a large graph all have high scores
+        for line in scores.argsort(stable=True).tolist():  # dark ones on top
+            score, gone = float(scores[line]), bool(pairs.removed[line])
             width = self._scale * (0.8 + 3.4 * score)
             if gone:
                 colour = FAILED if failed else DELETED
-                self._line(axes, pairs, line, "deleted", colour, np.clip(width, 1.2, 2.8), DASHES)
+                self._line(axes, pairs, line, "deleted", colour, np.clip(width, 1.1, 1.1 + 1.7 * self._scale), DASHES)
             else:
                 self._line(axes, pairs, line, "edge", line_grey(score), width)
         self._draw_nodes(axes, pairs, self._numbered(pairs))
@@ -211,14 +214,16 @@ class GraphDrawing:
             axes.annotate(str(node), self.places[at[node]], xytext=self._aside(pairs, node), zorder=6, **look)
 
     def _aside(self, pairs: Pairs, node: int) -> tuple[float, float]:
-        """Where the number of a node is written, in points from it: away from its neighbours."""
+        """Where the number of a node is written, in points from it: in the widest gap between its lines."""
         own = (pairs.ends == node).any(0).numpy() & self.excerpt.kept
-        around = np.searchsorted(self.excerpt.nodes, pairs.ends[:, own].numpy())
-        here = self.places[np.searchsorted(self.excerpt.nodes, node)]
-        away = here - self.places[around.flatten()].mean(0) if own.any() else np.ones(2)
-        length = float(np.linalg.norm(away))
-        x, y = (10 if node in self.roots else 8) * (away / length if length > 1e-6 else np.array([0.7, 0.7]))
-        return float(x), float(y)
+        around = pairs.ends[:, own].numpy()
+        lines = self.places[np.searchsorted(self.excerpt.nodes, around.sum(0) - node)]
+        lines = lines - self.places[np.searchsorted(self.excerpt.nodes, node)]
+        turns = np.exp(1j * (np.pi / 4 + np.arange(16) * np.pi / 8))
+        edges = lines[:, 0] + 1j * lines[:, 1]
+        gaps = np.abs(np.angle(turns[:, None] / edges[None])).min(1, initial=np.pi)
+        best = turns[gaps.argmax()] * (11 if node in self.roots else 8)
+        return float(best.real), float(best.imag)
 
     def _numbered(self, pairs: Pairs) -> list[int]:
         """The nodes whose numbers are written: the explained ones, and the ends of deleted edges if these are few."""

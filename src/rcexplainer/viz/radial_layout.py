@@ -1,6 +1,7 @@
 """Layout around the explained node: it stands in the centre, and every hop is a circle farther out.
 
-Branches of the breadth-first tree get an angle in proportion to the number of their leaves, so they do not cross.
+Each branch of the breadth-first tree has an angle of its own, so branches do not cross. It grows with the square root
+of their leaves, which leaves room for a small branch beside the many neighbours of a hub.
 """
 
 import numpy as np
@@ -31,9 +32,9 @@ def radial_layout(ends: Numbers, num_nodes: int, roots: list[int]) -> Places:
     for node in sorted((node for node in range(num_nodes) if depth[node] >= 0), key=lambda node: depth[node]):
         low, high = spans[node]
         angles[node] = (low + high) / 2
-        share = (high - low) / max(1, sum(leaves[child] for child in children[node]))
+        share = (high - low) / max(1, sum(leaves[child] ** 0.5 for child in children[node]))
         for child in children[node]:
-            spans[child] = (low, low + share * leaves[child])
+            spans[child] = (low, low + share * leaves[child] ** 0.5)
             low = spans[child][1]
     farthest = max(1, int(depth.max()) + (1 if lost else 0))
     for place, node in enumerate(lost):
