@@ -223,7 +223,7 @@ class GraphDrawing:
         edges = lines[:, 0] + 1j * lines[:, 1]
         gaps = np.abs(np.angle(turns[:, None] / edges[None])).min(1, initial=np.pi)
         best = turns[gaps.argmax()] * (11 if node in self.roots else 8)
-        return float(best.real), float(best.imag)
+        return 1.4 * float(best.real), float(best.imag)  # numbers are wider than high
 
     def _numbered(self, pairs: Pairs) -> list[int]:
         """The nodes whose numbers are written: the explained ones, and the ends of deleted edges if these are few."""
