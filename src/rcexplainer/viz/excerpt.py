@@ -1,7 +1,8 @@
 """Which edges of a large graph are drawn: those with the highest scores, and how they hang together.
 
 Up to `MOST_EDGES` edges everything is drawn. Beyond that, the deleted edges and those with the highest scores are
-taken; for a node or link each is joined to it by a shortest path. What is left out is said in words.
+taken; for a node or link each is joined to it by a shortest path, for a graph the other edges between their nodes are
+added. What is left out is said in words.
 """
 
 from dataclasses import dataclass
@@ -68,6 +69,9 @@ def choose_excerpt(
     kept[order] = True
     if roots:
         _join(kept, ends, roots)
+    else:
+        between = np.isin(ends, np.unique(ends[:, kept])).all(0)
+        kept = kept | between if between.sum() <= MOST_EDGES else kept
     shown = np.union1d(np.unique(ends[:, kept]), np.array(roots, dtype=np.int64))
     return Excerpt(shown, kept, _sentence(kept, deleted, len(shown), len(nodes), bool(roots)))
 
@@ -97,7 +101,7 @@ def _join(kept: Flags, ends: Numbers, roots: list[int]) -> None:
 def _sentence(kept: Flags, deleted: Flags, shown: int, nodes: int, rooted: bool) -> str:
     """What is left out, in words."""
     first = "the deleted ones, those with the highest scores" if deleted.any() else "those with the highest scores"
-    chosen = first + (" and a path from each to the explained nodes" if rooted else "")
+    chosen = first + (" and a path from each to the explained nodes" if rooted else " and others between their nodes")
     text = f"Drawn: {kept.sum():,} of {counted(len(kept), 'edge')} and {shown:,} of {counted(nodes, 'node')}: {chosen}."
     hidden = int((deleted & ~kept).sum())
     return text + (f" Not drawn: {counted(hidden, 'deleted edge')}." if hidden else "")

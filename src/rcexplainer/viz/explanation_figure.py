@@ -1,6 +1,6 @@
 """One explanation as one figure: the instance, its counterfactual in the same layout, and the probabilities.
 
-A search that found a counterfactual has a tick, the word "flipped" and a solid green frame; one that failed has a
+A search that found a counterfactual has a tick, the word "flipped" and a solid blue frame; one that failed has a
 cross, the words "not flipped", a dashed grey frame and a grey ground.
 """
 

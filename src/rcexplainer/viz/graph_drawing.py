@@ -2,7 +2,7 @@
 
     width and darkness of a line   the score
     dashes                         edges that the counterfactual deletes; grey if the search failed
-    a blue outline                 the motif, where it is known (`graph.edge_motif`)
+    a green outline                 the motif, where it is known (`graph.edge_motif`)
     a ring                         the explained node, or the two nodes of the explained link
     a triangle on a line           an edge that exists in one direction only
 
@@ -180,11 +180,11 @@ class GraphDrawing:
         if way:
             along = way * (ends[1] - ends[0])
             turn = float(np.degrees(np.arctan2(along[1], along[0]))) - 90
-            size = 4.5 * self._scale + width
+            size = 6.0 * self._scale + 1.3 * width
             axes.plot(*(ends.mean(0) + 0.08 * along), marker=(3, 0, turn), ms=size, color=colour, mew=0, zorder=1)
 
     def _draw_motif(self, axes: Any, pairs: Pairs) -> None:
-        """Outline the motif: wide blue lines, and white ones on top of them all."""
+        """Outline the motif: wide green lines, and white ones on top of them all."""
         for colour, more, name in ((MOTIF, 2.2, "motif"), ("white", 0.0, "inside")):
             for line in (pairs.kind >= 0).nonzero().flatten().tolist():
                 if (ends := self._ends(pairs, line)) is not None:

@@ -2,7 +2,7 @@
 
     a band behind a bond   its score: the wider and darker, the higher
     a cross, and dashes    bonds that the counterfactual deletes; grey if the search failed
-    a blue outline         the motif, where it is known (`graph.edge_motif`)
+    a green outline         the motif, where it is known (`graph.edge_motif`)
 
 Hydrogens that are nodes of the graph are written within the text of their atom, unless their bond is deleted or has a
 high score.

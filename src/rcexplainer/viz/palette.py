@@ -5,9 +5,9 @@ search has a word, a mark and a frame of its own, so a copy in black and white s
 """
 
 INK = "#202020"
-DELETED = "#C43C00"  # vermillion, darkened likewise
-MOTIF = "#0072B2"  # blue
-FLIPPED = "#00795C"  # bluish green, darkened until small text on white is readable
+DELETED = "#C43C00"  # vermillion, darkened until small text on white is readable
+MOTIF = "#00795C"  # bluish green, darkened
+FLIPPED = "#0060A8"  # blue, darkened: to people who cannot tell green from grey, green would look like a failure
 FAILED = "#6E6E6E"
 FAILED_GROUND = "#EFEFEF"  # behind the graph of a failed search
 BEFORE, AFTER = "#C8C8C8", INK  # bars of probabilities
