@@ -116,8 +116,10 @@ def test_unimportant_hydrogens_are_folded_into_their_atoms() -> None:
     low = torch.zeros(12)
     drawing = MoleculeDrawing.of([explain(graph, [(0, 4)], scores=low)])
     assert drawing.atoms == (0, 1, 2, 3, 4, -1, -1)  # the deleted one is drawn
-    assert drawing.notes == ["2 hydrogens written within the text of their atoms."]
+    assert drawing.notes == ["Not drawn as atoms: 2 hydrogens."]
     assert drawing.mol.GetAtomWithIdx(0).GetTotalNumHs() == 2
+    graph.edge_motif = torch.tensor([False] * 4 + [True, False]).repeat(2)  # C–H of node 5
+    assert MoleculeDrawing.of([explain(graph, [(0, 4)], scores=low)]).atoms == (0, 1, 2, 3, 4, 5, -1)
 
 
 def test_deleted_bonds_are_crossed_and_fragments_are_said_to_be_no_proposal(nitrobenzene, tmp_path) -> None:

@@ -4,7 +4,7 @@
     a cross, and dashes    bonds that the counterfactual deletes; grey if the search failed
     a green outline         the motif, where it is known (`graph.edge_motif`)
 
-Hydrogens that are nodes of the graph are written within the text of their atom, unless their bond is deleted or has a
+Hydrogens that are nodes of the graph are folded into their atoms, unless their bond is deleted, in a motif or has a
 high score.
 """
 
@@ -81,7 +81,8 @@ class MoleculeDrawing:
         important: set[int] = set()
         for found in pairs:
             assert found.scores is not None
-            important |= set(found.ends[:, found.removed | (found.scores > HIGH)].flatten().tolist())
+            own = found.removed | (found.scores > HIGH) | (found.kind >= 0)
+            important |= set(found.ends[:, own].flatten().tolist())
         mol, atoms, owners = _folded(mol, important)
         require("rdkit.Chem.rdDepictor", "chem").Compute2DCoords(mol)
         where = mol.GetConformer().GetPositions()[:, :2]
@@ -91,7 +92,7 @@ class MoleculeDrawing:
     def notes(self) -> list[str]:
         """What the drawing folds away."""
         hidden = self.atoms.count(-1)
-        return [f"{counted(hidden, 'hydrogen')} written within the text of their atoms."] if hidden else []
+        return [f"Not drawn as atoms: {counted(hidden, 'hydrogen')}."] if hidden else []
 
     def fragment_note(self, one: Explanation) -> str:
         """Say what the molecule without its deleted bonds is.
