@@ -38,7 +38,7 @@ def test_rows_are_broken_and_a_node_is_drawn_as_one() -> None:
     one = node_explanation([(0, 1), (1, 2)], 3, 1, [0, 2])
     figure = rc.viz.compare({f"method {place}": one for place in range(6)})
     assert sum(bool(axes.lines) for axes in figure.axes) == 6
-    assert figure.axes[0].get_subplotspec().get_gridspec().get_geometry() == (4, 4)
+    assert figure.axes[0].get_subplotspec().get_gridspec().get_geometry() == (4, 3)
 
 
 def test_what_cannot_be_compared_is_refused() -> None:

@@ -104,7 +104,7 @@ def test_names_are_text(tmp_path) -> None:
     one = hexagon([0, 7], names=(WICKED, "a\x00b & \U0001f9ea 名"), x=x)
     text = svg(one, tmp_path, style="graph", node_names=(WICKED, "$x^{$"))
     assert "<script" not in text
-    assert "<script>alert('$x_1$'" in texts(text)
+    assert "<script>aler…')</script>" in texts(text).replace("\n", "")
     assert "a b & " in texts(text)
 
 

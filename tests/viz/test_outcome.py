@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from rcexplainer.explanation import Explanation
-from rcexplainer.viz.outcome import outcome
+from rcexplainer.viz.outcome import outcome, shortened
 from rcexplainer.viz.probability_bars import MOST_CLASSES, shown_classes
 from tests.viz.explained import hexagon
 
@@ -40,6 +40,14 @@ def test_another_class_than_the_one_aimed_at_is_named() -> None:
     case = replace(one.counterfactual, target=2, probabilities=torch.tensor([0.7, 0.2, 0.1]))
     found = outcome(replace(one, counterfactual=case))
     assert found.detail == "safe (0.70), not odd, without 1 edge"
+    still = replace(case, probabilities=torch.tensor([0.1, 0.7, 0.2]))
+    assert outcome(replace(one, counterfactual=still)).detail == "still toxic (0.70), not odd, without 1 edge"
+
+
+def test_long_names_keep_their_ends() -> None:
+    assert shortened("a class") == "a class"
+    assert shortened("an exceedingly long name of class 7", 13) == "an exce…ass 7"
+    assert len(shortened("x" * 99)) == 24
 
 
 def test_of_many_classes_the_ones_in_question_are_shown() -> None:

@@ -1,6 +1,7 @@
 """One instance, explained by several methods, in one figure and one layout."""
 
 from collections.abc import Mapping, Sequence
+from math import ceil
 from pathlib import Path
 from textwrap import fill
 
@@ -51,8 +52,8 @@ def compare(
     good = {name: one for name, one in explanations_by_method.items() if isinstance(one, Explanation)}
     check_same_instance(good)
     drawing = lay_out(list(good.values()), style, reading, node_names, edge_names)
-    columns = min(ACROSS, len(explanations_by_method))
-    rows = -(-len(explanations_by_method) // columns)
+    rows = ceil(len(explanations_by_method) / ACROSS)
+    columns = ceil(len(explanations_by_method) / rows)  # five are three and two, not four and one
     bar = BAR * (0.6 + max(len(shown_classes(one)) for one in good.values()))
     size = (max(columns * PANEL, 5.0), rows * (PANEL + bar + 0.5) + 0.5)
     figure = require("matplotlib.figure", "figures").Figure(size, layout="constrained")
@@ -63,14 +64,14 @@ def compare(
         panel, bars = grid[2 * (place // columns)][place % columns], grid[2 * (place // columns) + 1][place % columns]
         if isinstance(one, Failure):
             titles(panel, shortened(name), "could not be explained\n")
-            text = fill(shortened(str(one.error)[:200]), 34)
+            text = fill(shortened(str(one.error), 200), 34)
             panel.text(0.5, 0.5, text, transform=panel.transAxes, ha="center", va="center", color=FAILED)
             continue
         ended = outcome(one, drawing.noun)
         panel.set_axis_on()
         drawing.draw_scores(panel, one)
         frame(panel, ended)
-        titles(panel, shortened(name), f"{ended.headline}\n{ended.detail}", ended.colour)
+        titles(panel, shortened(name), f"{ended.headline}\n{fill(ended.detail, 40)}", ended.colour)
         draw_probabilities(bars, one)
     first = next(iter(good.values()))
     said = f"Predicted {prediction_text(first, first.prediction, first.probabilities)}."

@@ -117,7 +117,7 @@ def explanation_figure(one: Explanation, drawing: InstanceDrawing) -> Figure:
     if searched:
         drawing.draw_counterfactual(panels[1], one)
         frame(panels[1], ended)
-        titles(panels[1], ended.headline, ended.detail, ended.colour)
+        titles(panels[1], ended.headline, fill(ended.detail, 50), ended.colour)
         if isinstance(drawing, MoleculeDrawing):
             caption(panels[1], drawing.fragment_note(one))
     draw_probabilities(panels[-1], one, room=BAR_ROOM)
@@ -138,11 +138,11 @@ def frame(axes: Any, ended: Outcome | None = None) -> None:
     axes.margins(0.09)
     axes.set_xticks([])
     axes.set_yticks([])
-    failed = ended is not None and not ended.found
+    failed = ended is not None and ended.failed
     axes.patch.set_facecolor(FAILED_GROUND if failed else "white")
     for spine in axes.spines.values():
         spine.set_visible(ended is not None)
-        spine.set_linewidth(1.6)
+        spine.set_linewidth(1.6 if ended is not None and ended.mark else 0.8)
         spine.set_color(INK if ended is None else ended.colour)
         spine.set_linestyle((0, (4, 3)) if failed else "-")
 

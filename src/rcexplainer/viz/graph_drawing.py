@@ -122,7 +122,8 @@ class GraphDrawing:
             width = self._scale * (0.8 + 3.4 * score)
             if gone:
                 colour = FAILED if failed else DELETED
-                self._line(axes, pairs, line, "deleted", colour, np.clip(width, 1.1, 1.1 + 1.7 * self._scale), DASHES)
+                width = np.clip(width, 0.8 + 0.8 * self._scale, 1.1 + 1.7 * self._scale)
+                self._line(axes, pairs, line, "deleted", colour, width, DASHES)
             else:
                 self._line(axes, pairs, line, "edge", line_grey(score), width)
         self._draw_nodes(axes, pairs, self._numbered(pairs))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from rcexplainer.explanation import Explanation
-from rcexplainer.viz.palette import FAILED, FLIPPED
+from rcexplainer.viz.palette import FAILED, FLIPPED, INK
 
 LONGEST_NAME = 24  # characters of a class name
 
@@ -27,9 +27,14 @@ class Outcome:
     detail: str
 
     @property
+    def failed(self) -> bool:
+        """Whether there was a search, in vain."""
+        return bool(self.mark) and not self.found
+
+    @property
     def colour(self) -> str:
         """The colour of its text and frame."""
-        return FLIPPED if self.found else FAILED
+        return FLIPPED if self.found else FAILED if self.failed else INK
 
     @property
     def headline(self) -> str:
@@ -61,10 +66,9 @@ def outcome(one: Explanation, noun: str = "edge") -> Outcome:
         return Outcome(False, "disputed", "✗", f"the search and the final run disagree {without}")
     if found.confidence is not None:
         said = f"reaches {found.reached:.2f} of {found.confidence:.2f}"
-    elif found.prediction == found.source:
-        said = f"still {said}"
-    elif found.target is not None:
-        said = f"{said}, not {class_name(one, found.target)},"
+    else:
+        said = f"still {said}" if found.prediction == found.source else said
+        said += "" if found.target is None else f", not {class_name(one, found.target)},"
     return Outcome(False, "not flipped", "✗", ", ".join([f"{said} {without}" if count else without, *notes]))
 
 
@@ -73,15 +77,16 @@ def prediction_text(one: Explanation, label: int, probabilities: Tensor) -> str:
     return f"{class_name(one, label)} ({float(probabilities[label]):.2f})"
 
 
-def class_name(one: Explanation, label: int) -> str:
+def class_name(one: Explanation, label: int, longest: int = LONGEST_NAME) -> str:
     """Name a class by its name, or its number."""
-    return shortened(one.class_names[label]) if label < len(one.class_names) else f"class {label}"
+    return shortened(one.class_names[label], longest) if label < len(one.class_names) else f"class {label}"
 
 
-def shortened(name: str) -> str:
-    """Cut a long name, and replace what cannot be printed."""
+def shortened(name: str, longest: int = LONGEST_NAME) -> str:
+    """Leave out the middle of a long name, as names often differ at their ends, and what cannot be printed."""
     text = "".join(letter if letter.isprintable() else " " for letter in str(name))
-    return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…"
+    half = longest // 2
+    return text if len(text) <= longest else f"{text[: longest - half]}…{text[1 - half :]}"
 
 
 def counted(number: int, noun: str) -> str:

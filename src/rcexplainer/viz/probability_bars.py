@@ -10,6 +10,7 @@ from rcexplainer.viz.outcome import class_name
 from rcexplainer.viz.palette import AFTER, BEFORE, FAILED, INK
 
 MOST_CLASSES = 5  # bars of further classes are left out, and counted
+LONGEST = 13  # characters of a class name
 BAR, TEXT = 0.24, 8  # height of a bar in classes; points
 
 
@@ -34,7 +35,7 @@ def draw_probabilities(axes: Any, one: Explanation, room: float = 0.0) -> None:
             colour = FAILED if failed else AFTER
             axes.barh(place + BAR / 2, _length(then), BAR, color=colour, edgecolor=INK, lw=0.6)
             text += f" → {then:.2f}"
-        _write(axes, 0.0, place - 0.28, class_name(one, label), ha="left", va="bottom")
+        _write(axes, 0.0, place - 0.28, class_name(one, label, LONGEST), ha="left", va="bottom")
         _write(axes, 1.0, place - 0.28, text, ha="right", va="bottom")
     rest = len(before) - len(labels)
     if rest:
