@@ -16,8 +16,8 @@ from rcexplainer.viz.outcome import outcome, prediction_text, shortened
 from rcexplainer.viz.palette import FAILED
 from rcexplainer.viz.probability_bars import draw_probabilities, shown_classes
 
-ACROSS = 4  # methods in a row
-PANEL, BAR = 2.9, 0.34  # inches of a panel, and of the bars of one class
+METHODS_ACROSS = 4  # methods in a row
+METHOD_PANEL, CLASS_HEIGHT = 2.9, 0.34  # inches of a panel, and of the bars of one class
 
 
 def compare(
@@ -52,12 +52,12 @@ def compare(
     good = {name: one for name, one in explanations_by_method.items() if isinstance(one, Explanation)}
     check_same_instance(good)
     drawing = lay_out(list(good.values()), style, reading, node_names, edge_names)
-    rows = ceil(len(explanations_by_method) / ACROSS)
+    rows = ceil(len(explanations_by_method) / METHODS_ACROSS)
     columns = ceil(len(explanations_by_method) / rows)  # five are three and two, not four and one
-    bar = BAR * (0.6 + max(len(shown_classes(one)) for one in good.values()))
-    size = (max(columns * PANEL, 5.0), rows * (PANEL + bar + 0.5) + 0.5)
+    bar = CLASS_HEIGHT * (0.6 + max(len(shown_classes(one)) for one in good.values()))
+    size = (max(columns * METHOD_PANEL, 5.0), rows * (METHOD_PANEL + bar + 0.5) + 0.5)
     figure = require("matplotlib.figure", "figures").Figure(size, layout="constrained")
-    grid = figure.subplots(2 * rows, columns, squeeze=False, height_ratios=[PANEL, bar] * rows)
+    grid = figure.subplots(2 * rows, columns, squeeze=False, height_ratios=[METHOD_PANEL, bar] * rows)
     for axes in grid.flat:
         axes.set_axis_off()
     for place, (name, one) in enumerate(explanations_by_method.items()):

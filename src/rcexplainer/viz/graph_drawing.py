@@ -20,14 +20,15 @@ from torch import Tensor
 from rcexplainer.errors import require
 from rcexplainer.explanation import EdgeReading, Explanation
 from rcexplainer.viz.excerpt import Excerpt, choose_excerpt
+from rcexplainer.viz.explained_pairs import explained_pairs
 from rcexplainer.viz.graphs import stretched
 from rcexplainer.viz.layout import Places, stress_layout
 from rcexplainer.viz.outcome import shortened
-from rcexplainer.viz.pairs import Pairs, find_pairs
-from rcexplainer.viz.palette import DELETED, FAILED, INK, MOTIF, line_grey
+from rcexplainer.viz.pairs import Pairs
+from rcexplainer.viz.palette import DELETED, FAILED, INK, MOTIF, line_grey, motif_handle
 from rcexplainer.viz.radial_layout import radial_layout
 
-DASHES = (0, (2.2, 1.1))
+LINE_DASHES = (0, (2.2, 1.1))
 MOST_LABELS = 24  # numbers of nodes written beside the ends of deleted edges
 MOST_NAMES = 90  # nodes up to which their names are written instead of dots
 
@@ -79,8 +80,8 @@ class GraphDrawing:
         roots = () if index is None else (index,) if isinstance(index, int) else tuple(index)
         ends = graph.edge_index[:, columns]
         nodes = torch.arange(int(graph.num_nodes or 0)) if index is None else ends.unique()
-        found = [_pairs(one, columns, reading) for one in explanations]
-        scores = torch.stack([pairs.scores for pairs in found if pairs.scores is not None]).amax(0)
+        found, values = zip(*(explained_pairs(one, reading, columns) for one in explanations), strict=True)
+        scores = torch.stack(values).amax(0)
         removed = torch.stack([pairs.removed for pairs in found]).any(0)
         excerpt = choose_excerpt(
             found[0].ends.numpy(),
@@ -110,20 +111,19 @@ class GraphDrawing:
             axes: matplotlib axes.
             one: The explanation.
         """
-        pairs = _pairs(one, self.columns, self.reading)
+        pairs, values = explained_pairs(one, self.reading, self.columns)
         failed = one.counterfactual is not None and not one.counterfactual.flipped
         self._draw_motif(axes, pairs)
-        assert pairs.scores is not None
         kept = torch.from_numpy(self.excerpt.kept)
-        scores = torch.zeros_like(pairs.scores)
-        scores[kept] = stretched(pairs.scores[kept])  # those drawn of a large graph all have high scores
+        scores = torch.zeros_like(values)
+        scores[kept] = stretched(values[kept])  # those drawn of a large graph all have high scores
         for line in scores.argsort(stable=True).tolist():  # dark ones on top
             score, gone = float(scores[line]), bool(pairs.removed[line])
             width = self._scale * (0.8 + 3.4 * score)
             if gone:
                 colour = FAILED if failed else DELETED
                 width = np.clip(width, 0.8 + 0.8 * self._scale, 1.1 + 1.7 * self._scale)
-                self._line(axes, pairs, line, "deleted", colour, width, DASHES)
+                self._line(axes, pairs, line, "deleted", colour, width, LINE_DASHES)
             else:
                 self._line(axes, pairs, line, "edge", line_grey(score), width)
         self._draw_nodes(axes, pairs, self._numbered(pairs))
@@ -135,7 +135,7 @@ class GraphDrawing:
             axes: matplotlib axes.
             one: The explanation; it has a counterfactual.
         """
-        pairs = _pairs(one, self.columns, self.reading)
+        pairs, _ = explained_pairs(one, self.reading, self.columns)
         failed = one.counterfactual is not None and not one.counterfactual.flipped
         for line in (~pairs.removed).nonzero().flatten().tolist():
             self._line(axes, pairs, line, "kept", "0.68" if failed else "0.35", 1.5 * self._scale)
@@ -151,9 +151,9 @@ class GraphDrawing:
         ]
         if deleted:
             colour, label = (FAILED, "deleted in vain") if failed else (DELETED, "deleted")
-            handles.append(line([], [], color=colour, linewidth=2.0, linestyle=DASHES, label=label))
+            handles.append(line([], [], color=colour, linewidth=2.0, linestyle=LINE_DASHES, label=label))
         if motif:
-            handles.append(_outline_handle(line))
+            handles.append(motif_handle(line))
         if self.roots:
             ring = {"markersize": 10, "markerfacecolor": "none", "markeredgecolor": INK, "markeredgewidth": 1.5}
             handles.append(line([], [], linestyle="none", marker="o", label="explained", **ring))
@@ -233,24 +233,8 @@ class GraphDrawing:
         return sorted({*self.roots, *ends})
 
 
-def _pairs(one: Explanation, columns: Tensor, reading: EdgeReading) -> Pairs:
-    """The lines of an explanation on the given columns of its whole graph, with stretched scores."""
-    values, graph = stretched(one.reading(reading)), one.graph
-    if one.edge_ids is not None:
-        values = values.new_zeros(graph.num_edges).index_copy(0, one.edge_ids, values)
-    removed = None if one.counterfactual is None else one.counterfactual.removed[columns]
-    motif = graph.get("edge_motif")
-    known = motif[columns] if isinstance(motif, Tensor) and motif.shape == (graph.num_edges,) else None
-    return find_pairs(graph.edge_index[:, columns], values[columns], removed, known)
-
-
 def _names(x: Tensor | None, nodes: Any, node_names: Sequence[str]) -> tuple[str, ...]:
     """The name of every node drawn, by its one-hot feature; empty without names, or if there are too many."""
     if not node_names or x is None or len(nodes) > MOST_NAMES or x.dim() != 2 or x.size(1) > len(node_names):
         return ()
     return tuple(shortened(node_names[place])[:8] for place in x[torch.as_tensor(nodes)].argmax(1).tolist())
-
-
-def _outline_handle(line: Any) -> Any:
-    """The legend's motif: an outlined band."""
-    return line([], [], linestyle="none", marker="s", ms=9, mfc="white", mec=MOTIF, mew=1.4, label="motif")

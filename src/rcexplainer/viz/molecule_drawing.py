@@ -17,18 +17,18 @@ from torch import Tensor
 
 from rcexplainer.errors import require
 from rcexplainer.explanation import EdgeReading, Explanation
-from rcexplainer.viz.graphs import stretched
+from rcexplainer.viz.explained_pairs import explained_pairs
 from rcexplainer.viz.layout import Places
 from rcexplainer.viz.molecule_reading import HYDROGEN, read_molecule
 from rcexplainer.viz.outcome import counted
-from rcexplainer.viz.pairs import Pairs, find_pairs
-from rcexplainer.viz.palette import DELETED, FAILED, INK, MOTIF, band_colour
+from rcexplainer.viz.pairs import Pairs
+from rcexplainer.viz.palette import DELETED, FAILED, INK, MOTIF, band_colour, motif_handle
 from rcexplainer.viz.svg_paths import add_shape, read_shapes
 
-HIGH = 0.5  # stretched score from which a hydrogen is drawn as an atom
-PIXELS = 30.0  # of RDKit's canvas, per ångström
-MARGIN = 0.9  # around the atoms, in ångström: room for their text
-DASHES = (0, (1.6, 1.0))
+HIGH_SCORE = 0.5  # stretched score from which a hydrogen is drawn as an atom
+CANVAS_PIXELS = 30.0  # of RDKit's canvas, per ångström
+ATOM_MARGIN = 0.9  # around the atoms, in ångström: room for their text
+BOND_DASHES = (0, (1.6, 1.0))
 CAVEAT = "the graph the model was asked about, not a proposal for a synthesis"
 
 
@@ -77,12 +77,11 @@ class MoleculeDrawing:
         mol = read_molecule(explanations[0].graph, node_names, edge_names)
         if mol is None:
             return None
-        pairs = [_pairs(one, reading) for one in explanations]
         important: set[int] = set()
-        for found in pairs:
-            assert found.scores is not None
-            own = found.removed | (found.scores > HIGH) | (found.kind >= 0)
-            important |= set(found.ends[:, own].flatten().tolist())
+        for one in explanations:
+            pairs, scores = explained_pairs(one, reading)
+            own = pairs.removed | (scores > HIGH_SCORE) | (pairs.kind >= 0)
+            important |= set(pairs.ends[:, own].flatten().tolist())
         mol, atoms, owners = _folded(mol, important)
         require("rdkit.Chem.rdDepictor", "chem").Compute2DCoords(mol)
         where = mol.GetConformer().GetPositions()[:, :2]
@@ -116,9 +115,9 @@ class MoleculeDrawing:
             axes: matplotlib axes.
             one: The explanation.
         """
-        pairs = _pairs(one, self.reading)
+        pairs, scores = explained_pairs(one, self.reading)
         colour = FAILED if one.counterfactual is not None and not one.counterfactual.flipped else DELETED
-        self._draw_bands(axes, pairs)
+        self._draw_bands(axes, pairs, scores)
         gone = {tuple(self.atoms[node] for node in pair) for pair in pairs.ends[:, pairs.removed].t().tolist()}
         bonds = {
             bond.GetIdx()
@@ -153,10 +152,9 @@ class MoleculeDrawing:
         if deleted:
             colour, label = (FAILED, "deleted in vain") if failed else (DELETED, "deleted")
             cross = {"marker": "x", "markersize": 7, "markeredgewidth": 2.2}
-            handles.append(line([], [], color=colour, linestyle=DASHES, linewidth=1.4, label=label, **cross))
+            handles.append(line([], [], color=colour, linestyle=BOND_DASHES, linewidth=1.4, label=label, **cross))
         if motif:
-            box = {"marker": "s", "ms": 9, "mfc": "white", "mec": MOTIF, "mew": 1.4}
-            handles.append(line([], [], linestyle="none", label="motif", **box))
+            handles.append(motif_handle(line))
         return handles
 
     def _cut(self, one: Explanation) -> Any:
@@ -172,16 +170,15 @@ class MoleculeDrawing:
         """The coordinates of the two atoms of a bond, [2, 2]."""
         return self.places[pairs.ends[:, line].numpy()]
 
-    def _draw_bands(self, axes: Any, pairs: Pairs) -> None:
+    def _draw_bands(self, axes: Any, pairs: Pairs, scores: Tensor) -> None:
         """Draw the outline of the motif, then a band for every score."""
         scale = self._scale
         for colour, width, name in ((MOTIF, 14.0 * scale + 2.4, "motif"), ("white", 14.0 * scale, "inside")):
             for line in (pairs.kind >= 0).nonzero().flatten().tolist():
                 gid = f"{name}-{'-'.join(map(str, pairs.ends[:, line].tolist()))}"
                 axes.plot(*self._ends(pairs, line).T, color=colour, lw=width, solid_capstyle="round", zorder=0, gid=gid)
-        assert pairs.scores is not None
-        for line in pairs.scores.argsort(stable=True).tolist():
-            score = float(pairs.scores[line])
+        for line in scores.argsort(stable=True).tolist():
+            score = float(scores[line])
             if -1 in (self.atoms[node] for node in pairs.ends[:, line].tolist()):
                 continue  # the bond of a folded hydrogen
             gid = f"edge-{'-'.join(map(str, pairs.ends[:, line].tolist()))}"
@@ -199,7 +196,7 @@ class MoleculeDrawing:
         module = require("rdkit.Chem.Draw.rdMolDraw2D", "chem")
         canvas = module.MolDraw2DSVG(-1, -1)  # the canvas grows with the molecule: the scale is always the same
         options = canvas.drawOptions()
-        options.clearBackground, options.prepareMolsBeforeDrawing, options.scalingFactor = False, False, PIXELS
+        options.clearBackground, options.prepareMolsBeforeDrawing, options.scalingFactor = False, False, CANVAS_PIXELS
         options.includeRadicals = False
         options.useBWAtomPalette()
         canvas.DrawMolecule(mol)
@@ -207,19 +204,11 @@ class MoleculeDrawing:
         at = mol.GetConformer().GetPositions()[0, :2]
         pixel = canvas.GetDrawCoords(0)
         for shape in read_shapes(canvas.GetDrawingText()):
-            points = (shape.points - (pixel.x, pixel.y)) * (1, -1) / PIXELS + at
+            points = (shape.points - (pixel.x, pixel.y)) * (1, -1) / CANVAS_PIXELS + at
             own = shape.bond in marked
-            add_shape(axes, shape, points, mark if own else ink, 1.4, DASHES if own else "-")
-        axes.update_datalim([self.places.min(0) - MARGIN, self.places.max(0) + MARGIN])
+            add_shape(axes, shape, points, mark if own else ink, 1.4, BOND_DASHES if own else "-")
+        axes.update_datalim([self.places.min(0) - ATOM_MARGIN, self.places.max(0) + ATOM_MARGIN])
         axes.autoscale_view()
-
-
-def _pairs(one: Explanation, reading: EdgeReading) -> Pairs:
-    """The bonds of an explanation, with stretched scores."""
-    removed = None if one.counterfactual is None else one.counterfactual.removed
-    motif = one.graph.get("edge_motif")
-    known = motif if isinstance(motif, Tensor) and motif.shape == (one.graph.num_edges,) else None
-    return find_pairs(one.graph.edge_index, stretched(one.reading(reading)), removed, known)
 
 
 def _folded(mol: Any, important: set[int]) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:

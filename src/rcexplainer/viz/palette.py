@@ -4,6 +4,8 @@ No meaning rests on a colour alone. Deleted edges are also dashed or crossed, mo
 search has a word, a mark and a frame of its own, so a copy in black and white says the same.
 """
 
+from typing import Any
+
 INK = "#202020"
 DELETED = "#C43C00"  # vermillion, darkened until small text on white is readable
 MOTIF = "#00795C"  # bluish green, darkened
@@ -23,3 +25,8 @@ def band_colour(score: float) -> tuple[float, float, float]:
     """Return the colour of the band behind a bond, from pale to orange; RDKit's black lines stay readable on it."""
     red, green, blue = (low + (high - low) * score for low, high in zip(SCORE_LOW, SCORE_HIGH, strict=True))
     return red, green, blue
+
+
+def motif_handle(line: Any) -> Any:
+    """Return the legend's motif, an outlined square, made with matplotlib's class of lines."""
+    return line([], [], linestyle="none", marker="s", ms=9, mfc="white", mec=MOTIF, mew=1.4, label="motif")

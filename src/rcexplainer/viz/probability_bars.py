@@ -6,12 +6,13 @@ from torch import Tensor
 
 from rcexplainer.errors import require
 from rcexplainer.explanation import Explanation
+from rcexplainer.viz.charts import SMALL_TEXT
 from rcexplainer.viz.outcome import class_name
 from rcexplainer.viz.palette import AFTER, BEFORE, FAILED, INK
 
 MOST_CLASSES = 5  # bars of further classes are left out, and counted
-LONGEST = 13  # characters of a class name
-BAR, TEXT = 0.24, 8  # height of a bar in classes; points
+LONGEST_LABEL = 13  # characters of a class name
+BAR_HEIGHT = 0.24  # height of a bar, in classes
 
 
 def draw_probabilities(axes: Any, one: Explanation, room: float = 0.0) -> None:
@@ -27,15 +28,22 @@ def draw_probabilities(axes: Any, one: Explanation, room: float = 0.0) -> None:
     labels = shown_classes(one)
     for place, label in enumerate(labels):
         own = float(before[label])
-        axes.barh(place - (BAR / 2 if after is not None else 0), _length(own), BAR, color=BEFORE, edgecolor=INK, lw=0.6)
+        axes.barh(
+            place - (BAR_HEIGHT / 2 if after is not None else 0),
+            _length(own),
+            BAR_HEIGHT,
+            color=BEFORE,
+            edgecolor=INK,
+            lw=0.6,
+        )
         text = f"{own:.2f}"
         if after is not None:
             then = float(after[label])
             failed = one.counterfactual is not None and not one.counterfactual.flipped
             colour = FAILED if failed else AFTER
-            axes.barh(place + BAR / 2, _length(then), BAR, color=colour, edgecolor=INK, lw=0.6)
+            axes.barh(place + BAR_HEIGHT / 2, _length(then), BAR_HEIGHT, color=colour, edgecolor=INK, lw=0.6)
             text += f" → {then:.2f}"
-        _write(axes, 0.0, place - 0.28, class_name(one, label, LONGEST), ha="left", va="bottom")
+        _write(axes, 0.0, place - 0.28, class_name(one, label, LONGEST_LABEL), ha="left", va="bottom")
         _write(axes, 1.0, place - 0.28, text, ha="right", va="bottom")
     rest = len(before) - len(labels)
     if rest:
@@ -84,4 +92,4 @@ def _length(probability: float) -> float:
 
 def _write(axes: Any, x: float, y: float, text: str, **style: Any) -> None:
     """Write a text as it is: a dollar sign is not the start of a formula."""
-    axes.text(x, y, text, fontsize=TEXT, parse_math=False, **style)
+    axes.text(x, y, text, fontsize=SMALL_TEXT, parse_math=False, **style)
