@@ -12,9 +12,9 @@ from rcexplainer.explanation import EdgeReading, Explanation, Failure
 from rcexplainer.viz.drawing_style import DrawingStyle, lay_out
 from rcexplainer.viz.explanation_figure import close, frame, titles, write_drawing
 from rcexplainer.viz.figure import Figure, figure_kind
-from rcexplainer.viz.outcome import outcome, prediction_text, shortened
 from rcexplainer.viz.palette import FAILED
 from rcexplainer.viz.probability_bars import draw_probabilities, shown_classes
+from rcexplainer.viz.search_outcome import outcome, prediction_text, shortened
 
 METHODS_ACROSS = 4  # methods in a row
 METHOD_PANEL, CLASS_HEIGHT = 2.9, 0.34  # inches of a panel, and of the bars of one class

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rcexplainer.viz.outcome import counted
+from rcexplainer.viz.search_outcome import counted
 
 Numbers = NDArray[np.int64]
 Flags = NDArray[np.bool_]

@@ -16,9 +16,9 @@ from rcexplainer.saving.files import write_whole
 from rcexplainer.viz.drawing_style import DrawingStyle, InstanceDrawing, lay_out
 from rcexplainer.viz.figure import Figure, figure_bytes, figure_kind
 from rcexplainer.viz.molecule_drawing import MoleculeDrawing
-from rcexplainer.viz.outcome import Outcome, outcome, prediction_text
 from rcexplainer.viz.palette import FAILED, FAILED_GROUND, INK
 from rcexplainer.viz.probability_bars import draw_probabilities, probability_legend
+from rcexplainer.viz.search_outcome import SearchOutcome, outcome, prediction_text
 
 PANEL, BARS, HEIGHT = 3.6, 1.7, 3.7  # inches
 BAR_ROOM = 5.5  # classes that fit the height
@@ -127,7 +127,7 @@ def explanation_figure(one: Explanation, drawing: InstanceDrawing) -> Figure:
     return figure
 
 
-def frame(axes: Any, ended: Outcome | None = None) -> None:
+def frame(axes: Any, ended: SearchOutcome | None = None) -> None:
     """Fit a panel to its drawing, and frame it by the outcome of the search.
 
     Args:

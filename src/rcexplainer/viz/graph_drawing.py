@@ -23,10 +23,10 @@ from rcexplainer.viz.excerpt import Excerpt, choose_excerpt
 from rcexplainer.viz.explained_pairs import explained_pairs
 from rcexplainer.viz.graphs import stretched
 from rcexplainer.viz.layout import Places, stress_layout
-from rcexplainer.viz.outcome import shortened
 from rcexplainer.viz.pairs import Pairs
 from rcexplainer.viz.palette import DELETED, FAILED, INK, MOTIF, line_grey, motif_handle
 from rcexplainer.viz.radial_layout import radial_layout
+from rcexplainer.viz.search_outcome import shortened
 
 LINE_DASHES = (0, (2.2, 1.1))
 MOST_LABELS = 24  # numbers of nodes written beside the ends of deleted edges

@@ -20,9 +20,9 @@ from rcexplainer.explanation import EdgeReading, Explanation
 from rcexplainer.viz.explained_pairs import explained_pairs
 from rcexplainer.viz.layout import Places
 from rcexplainer.viz.molecule_reading import HYDROGEN, read_molecule
-from rcexplainer.viz.outcome import counted
 from rcexplainer.viz.pairs import Pairs
 from rcexplainer.viz.palette import DELETED, FAILED, INK, MOTIF, band_colour, motif_handle
+from rcexplainer.viz.search_outcome import counted
 from rcexplainer.viz.svg_paths import add_shape, read_shapes
 
 HIGH_SCORE = 0.5  # stretched score from which a hydrogen is drawn as an atom

@@ -7,8 +7,8 @@ from torch import Tensor
 from rcexplainer.errors import require
 from rcexplainer.explanation import Explanation
 from rcexplainer.viz.charts import SMALL_TEXT
-from rcexplainer.viz.outcome import class_name
 from rcexplainer.viz.palette import AFTER, BEFORE, FAILED, INK
+from rcexplainer.viz.search_outcome import class_name
 
 MOST_CLASSES = 5  # bars of further classes are left out, and counted
 LONGEST_LABEL = 13  # characters of a class name

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from rcexplainer.explanation import Explanation
-from rcexplainer.viz.outcome import outcome, shortened
 from rcexplainer.viz.probability_bars import MOST_CLASSES, shown_classes
+from rcexplainer.viz.search_outcome import outcome, shortened
 from tests.viz.explained import hexagon
 
 

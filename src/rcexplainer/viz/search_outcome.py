@@ -11,7 +11,7 @@ LONGEST_NAME = 24  # characters of a class name
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SearchOutcome:
     """How a search ended.
 
     Attributes:
@@ -42,7 +42,7 @@ class Outcome:
         return f"{self.mark} {self.word}".strip()
 
 
-def outcome(one: Explanation, noun: str = "edge") -> Outcome:
+def outcome(one: Explanation, noun: str = "edge") -> SearchOutcome:
     """Read how the search of an explanation ended.
 
     Args:
@@ -54,22 +54,22 @@ def outcome(one: Explanation, noun: str = "edge") -> Outcome:
     """
     found = one.counterfactual
     if found is None:
-        return Outcome(False, "no counterfactual", "", "none was searched for")
+        return SearchOutcome(False, "no counterfactual", "", "none was searched for")
     count = len(one.removed_units)
     without = f"without {counted(count, noun)}" if count else f"no {noun} could be deleted"
     said = prediction_text(one, found.prediction, found.probabilities)
     notes = ["budget spent"] if found.exhausted else []
     if found.flipped:
         notes = ["all needed"] if found.minimal and count > 1 else notes
-        return Outcome(True, "flipped", "✓", ", ".join([f"{said} {without}", *notes]))
+        return SearchOutcome(True, "flipped", "✓", ", ".join([f"{said} {without}", *notes]))
     if found.disputed:
-        return Outcome(False, "disputed", "✗", f"the search and the final run disagree {without}")
+        return SearchOutcome(False, "disputed", "✗", f"the search and the final run disagree {without}")
     if found.confidence is not None:
         said = f"reaches {found.reached:.2f} of {found.confidence:.2f}"
     else:
         said = f"still {said}" if found.prediction == found.source else said
         said += "" if found.target is None else f", not {class_name(one, found.target)},"
-    return Outcome(False, "not flipped", "✗", ", ".join([f"{said} {without}" if count else without, *notes]))
+    return SearchOutcome(False, "not flipped", "✗", ", ".join([f"{said} {without}" if count else without, *notes]))
 
 
 def prediction_text(one: Explanation, label: int, probabilities: Tensor) -> str:
