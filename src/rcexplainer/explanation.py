@@ -1,8 +1,10 @@
 """The results of an explainer: frozen, on the CPU, made of graphs and numbers; they never hold a model."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, get_args
+from pathlib import Path
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor
@@ -278,6 +280,38 @@ class Explanation:
             return torch.empty(0, dtype=torch.long)
         return self.units.of_edge[self.counterfactual.columns].unique()
 
+    def draw(
+        self,
+        path: str | Path | None = None,
+        *,
+        reading: EdgeReading = "scores",
+        style: Literal["auto", "graph", "molecule"] = "auto",
+        node_names: Sequence[str] = (),
+        edge_names: Sequence[str] = (),
+    ) -> Any:
+        """Draw the instance, its counterfactual in the same layout, and the probabilities (extra `figures`).
+
+        Args:
+            path: A file that ends in .svg, .png or .pdf; None: nothing is written.
+            reading: "scores", or "relevance" for methods that have it.
+            style: "molecule" (extra `chem`), "graph", or "auto": a molecule where the graph can be read as one.
+            node_names: What each one-hot node feature means, such as `dataset.node_names`.
+            edge_names: What each one-hot entry of `edge_attr` means.
+
+        Returns:
+            matplotlib's figure, or the path of the file.
+
+        Raises:
+            RCExplainerError: The suffix, reading or style is unknown.
+            MissingExtraError: A package that draws is not installed.
+        """
+        names = {"node_names": node_names, "edge_names": edge_names}
+        return _drawings().draw(self, path, reading=reading, style=style, **names)
+
+    def _repr_svg_(self) -> str | None:
+        """The drawing that a notebook shows; None without matplotlib: it shows the text."""
+        return _drawings().notebook_svg(self)
+
     def __repr__(self) -> str:
         name = self.class_names[self.prediction] if self.class_names else str(self.prediction)
         size = len(self.units)
@@ -306,3 +340,10 @@ class Failure:
 
     index: int
     error: Exception
+
+
+def _drawings() -> Any:
+    """The package of drawings, which stands on a higher floor: the one import upwards, made when it is needed."""
+    from rcexplainer import viz
+
+    return viz

@@ -17,6 +17,7 @@ from torch_geometric.datasets import TUDataset
 from rcexplainer.datasets import GraphDataset, load, tu
 from rcexplainer.errors import DatasetError
 from rcexplainer.gnn.graph_checks import check_graphs
+from rcexplainer.viz.molecule_reading import read_molecule
 
 Files = dict[str, list[str]]
 
@@ -164,6 +165,8 @@ def test_known_sets_have_names_for_their_numbers(tmp_path: Path) -> None:
     assert dataset.class_names == same.class_names == ("mutagen", "non-mutagen")
     assert dataset.node_names[4] == "N"
     assert dataset.node_names[-1] == "Ca"
+    numbers = torch.cat([graph.atomic_number for graph in dataset.graphs])
+    assert numbers.tolist() == [6, 8, 17, 1, 7, 9, 35, 16, 15, 20]
     assert dataset.edge_names == ("single", "double", "triple")
 
 
@@ -172,6 +175,7 @@ def test_names_that_do_not_fit_are_left_out(tmp_path: Path) -> None:
     dataset = load("mutagenicity", root=tmp_path)
     assert dataset.class_names == ("0", "1", "2")
     assert dataset.node_names == dataset.edge_names == ()
+    assert "atomic_number" not in dataset[0]
 
 
 # Broken files
@@ -417,6 +421,14 @@ def pairs(dataset: GraphDataset) -> np.ndarray:
     """All edges with the ids of the files."""
     first = np.cumsum([1, *(graph.num_nodes for graph in dataset)])
     return np.concatenate([graph.edge_index.T.numpy() + first[i] for i, graph in enumerate(dataset)])
+
+
+def test_the_molecules_of_mutagenicity_can_be_restored(mutagenicity: GraphDataset) -> None:
+    chem = pytest.importorskip("rdkit.Chem")
+    for graph in mutagenicity.graphs[::20]:
+        mol = read_molecule(graph)
+        chem.SanitizeMol(mol)  # raises if a charge is wrong
+        assert [atom.GetAtomicNum() for atom in mol.GetAtoms()] == graph.atomic_number.tolist()
 
 
 def test_mutagenicity_is_whole(mutagenicity: GraphDataset) -> None:

@@ -31,12 +31,14 @@ class LabelNames:
         classes: The name of each class.
         nodes: The name of each node label.
         edges: The name of each edge label.
+        elements: The atomic number of each node label; empty if the nodes are no atoms or the elements are unknown.
         published: The numbers of graphs and of lines of NAME_A.txt, to detect a truncated copy; None if unknown.
     """
 
     classes: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
     edges: tuple[str, ...] = ()
+    elements: tuple[int, ...] = ()
     published: tuple[int, int] | None = None
 
 
@@ -45,6 +47,7 @@ KNOWN = {
         classes=("mutagen", "non-mutagen"),
         nodes=("C", "O", "Cl", "H", "N", "F", "Br", "S", "P", "I", "Na", "K", "Li", "Ca"),
         edges=("single", "double", "triple"),
+        elements=(6, 8, 17, 1, 7, 9, 35, 16, 15, 53, 11, 19, 3, 20),
         published=(4337, 266_894),
     ),
     # The elements behind these labels are not published; the numbers are those of the files.
@@ -124,6 +127,10 @@ def _load(name: str, title: str, root: Path | None, seed: int) -> GraphDataset:
     classes = tuple(str(label) for label in range(int(labels.max()) + 1))
     # LabelNames are used only if their number fits: a user's own set may have a known name.
     names = KNOWN.get(name, LabelNames())
+    if names.elements and len(names.elements) == graphs[0].num_node_features:
+        elements = torch.tensor(names.elements)
+        for graph in graphs:
+            graph.atomic_number = elements[graph.x.argmax(1)]  # a graph by itself can be drawn as a molecule
     return GraphDataset(
         name=title,
         task="graph",

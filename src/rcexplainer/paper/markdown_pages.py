@@ -20,7 +20,7 @@ from rcexplainer.paper.table import Table, TableCell
 from rcexplainer.paper.verdicts import VERDICT_WORDS, Verdict, counts
 from rcexplainer.saving.files import write_whole
 
-FINDINGS = 2  # of a claim, at most, on the front page
+FINDINGS = 1  # of a claim, at most, on the front page
 FRONT_PAGE, HEADLINE_PAGE = "README.md", "headlines.md"
 READING = (
     "An arrow says which direction is better; the best of a column is bold, or all that are printed alike. Greedy "

@@ -12,8 +12,9 @@ import numpy as np
 
 from rcexplainer.errors import require
 from rcexplainer.viz.figure import Figure
+from rcexplainer.viz.palette import INK as INK  # also used by the figures that take their pens from here
 
-INK, RULE = "#202020", "#D8D8D8"
+RULE = "#D8D8D8"
 SMALL_TEXT, TEXT = 8, 9  # points
 BEYOND = 0.15  # how far intervals are drawn beyond all values, as a share of the values' range
 

@@ -44,13 +44,31 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
         MissingExtraError: If matplotlib is not installed.
     """
     path = Path(path)
-    kind = figure_kind(path)
+    return write_whole(path, figure_bytes(figure, figure_kind(path)))
+
+
+def figure_bytes(figure: Figure, kind: str, dpi: int = 110, **settings: Any) -> bytes:
+    """Render a figure.
+
+    Args:
+        figure: The figure.
+        kind: "svg", "png" or "pdf".
+        dpi: Dots per inch of a PNG.
+        **settings: matplotlib's own settings, with `_` for the dot in their names.
+
+    Returns:
+        The content of its file.
+
+    Raises:
+        MissingExtraError: If matplotlib is not installed.
+    """
     # Ids within an SVG come from a fixed seed, and no date is written: a file changes only if its content does.
     stable: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
+    named = {name.replace("_", ".", 1): value for name, value in settings.items()}
     content = io.BytesIO()
-    with require("matplotlib", "figures").rc_context({"svg.hashsalt": "rcexplainer"}):
-        figure.savefig(content, format=kind, dpi=110, facecolor="white", metadata=stable[kind])
-    return write_whole(path, content.getvalue())
+    with require("matplotlib", "figures").rc_context({"svg.hashsalt": "rcexplainer", **named}):
+        figure.savefig(content, format=kind, dpi=dpi, facecolor="white", metadata=stable[kind])
+    return content.getvalue()
 
 
 def figure_kind(path: Path) -> str:

@@ -20,9 +20,10 @@ from torch_geometric.data import Data
 from rcexplainer.errors import RCExplainerError, require
 from rcexplainer.explanation import Explanation
 from rcexplainer.viz.layout import Places, stress_layout
+from rcexplainer.viz.pairs import Pairs, find_pairs
+from rcexplainer.viz.palette import DELETED, INK, line_grey
 
-DELETED = "#C43C00"
-OUTLINE = "#202020"
+OUTLINE = INK
 
 
 @dataclass(frozen=True)
@@ -49,23 +50,6 @@ MOTIF_STYLES = (
     MotifStyle("v", "#8C6D4F", 54),
 )
 NO_MOTIF_STYLE = MotifStyle("o", "#9A9A9A", 12)
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """The lines of a drawing: unordered pairs of different nodes.
-
-    Attributes:
-        ends: [2, pairs] their nodes.
-        scores: [pairs] the highest score of the edges between them; None without scores.
-        removed: [pairs] bool; whether one of these edges is removed.
-        kind: [pairs] the kind of motif, −1 outside.
-    """
-
-    ends: Tensor
-    scores: Tensor | None
-    removed: Tensor
-    kind: Tensor
 
 
 def draw_graph(
@@ -97,7 +81,7 @@ def draw_graph(
         RCExplainerError: If an argument does not fit the graph.
     """
     nodes = int(graph.num_nodes or 0)
-    pairs = _pairs(graph, edge_scores, removed, motif)
+    pairs = find_pairs(graph.edge_index, edge_scores, removed, motif)
     places = stress_layout(graph.edge_index, nodes) if layout is None else np.asarray(layout, dtype=np.float64)
     if places.shape != (nodes, 2):
         raise RCExplainerError(f"layout must have the shape ({nodes}, 2), one (x, y) per node, got {places.shape}")
@@ -174,37 +158,14 @@ def legend(figure: Any, kinds: Sequence[str] = (), scores: bool = True, roots: b
     ]
     if scores:
         handles += [
-            line([], [], color=_shade(1.0), linewidth=_width(1.0), label="highest score"),
-            line([], [], color=_shade(0.0), linewidth=_width(0.0), label="lowest score"),
+            line([], [], color=line_grey(1.0), linewidth=_width(1.0), label="highest score"),
+            line([], [], color=line_grey(0.0), linewidth=_width(0.0), label="lowest score"),
             line([], [], color=DELETED, linewidth=2.0, linestyle=(0, (2, 1)), label="deleted"),
         ]
     if roots:
         ring = {"markersize": 11, "markerfacecolor": "none", "markeredgecolor": OUTLINE}
         handles.append(line([], [], linestyle="none", marker="o", label="asked about", **ring))
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False, fontsize=9)
-
-
-def _pairs(graph: Data, scores: Tensor | None, removed: Tensor | None, motif: Tensor | None) -> Pairs:
-    """One line for both directions of an edge, with the properties of either."""
-    columns = graph.num_edges
-    for name, values in (("edge_scores", scores), ("removed", removed), ("motif", motif)):
-        if values is not None and values.shape != (columns,):
-            raise RCExplainerError(f"{name} must have one value for each of {columns} edges, got {tuple(values.shape)}")
-    proper = graph.edge_index[0] != graph.edge_index[1]
-    ends, line = graph.edge_index[:, proper].sort(0).values.unique(dim=1, return_inverse=True)
-
-    def highest(values: Tensor, least: float) -> Tensor:
-        found = torch.full((ends.size(1),), least)
-        return found.scatter_reduce(0, line, values[proper].float(), "amax")
-
-    kind = torch.full((columns,), -1) if motif is None else motif.long() - (1 if motif.dtype == torch.bool else 0)
-    gone = torch.zeros(columns) if removed is None else removed
-    return Pairs(
-        ends,
-        None if scores is None else highest(scores.detach(), 0.0),
-        highest(gone, 0.0) > 0,
-        highest(kind, -1.0).long(),
-    )
 
 
 def _draw_lines(axes: Any, pairs: Pairs, places: Places) -> None:
@@ -219,7 +180,7 @@ def _draw_lines(axes: Any, pairs: Pairs, places: Places) -> None:
             )
         else:
             score = float(pairs.scores[place])
-            colour, width = _shade(score), _width(score)
+            colour, width = line_grey(score), _width(score)
         if gone:
             colour, width = DELETED, max(width, 1.8)
         style = (0, (1.6, 0.8)) if gone else "-"
@@ -244,11 +205,6 @@ def _draw_nodes(axes: Any, pairs: Pairs, places: Places, labels: Sequence[str] |
 def _width(score: float) -> float:
     """Line width in points."""
     return 0.8 + 3.4 * score
-
-
-def _shade(score: float) -> str:
-    """From light grey to black."""
-    return str(round(0.78 * (1 - score), 3))
 
 
 def _roots(one: Explanation) -> list[int]:

@@ -73,11 +73,12 @@ def crossings(places: Places, ends: NDArray[np.int64]) -> int:
 def _relaxed(places: Places, ways: Places) -> Places:
     """The positions after `STEPS` steps of majorisation."""
     weights = np.divide(1.0, ways**2, out=np.zeros_like(ways), where=ways > 0)
-    inverse = np.linalg.pinv(_laplacian(weights))
+    strengths, inverse = weights * ways, np.linalg.pinv(_laplacian(weights))
     for _ in range(STEPS):
-        gaps = np.linalg.norm(places[:, None] - places[None], axis=2)
-        pull = np.divide(weights * ways, gaps, out=np.zeros_like(gaps), where=gaps > 1e-9)
-        places = inverse @ (_laplacian(pull) @ places)
+        across, up = places[:, 0, None] - places[None, :, 0], places[:, 1, None] - places[None, :, 1]
+        gaps = np.sqrt(across * across + up * up)
+        pull = np.divide(strengths, gaps, out=np.zeros_like(gaps), where=gaps > 1e-9)
+        places = inverse @ (pull.sum(1)[:, None] * places - pull @ places)
     return places
 
 

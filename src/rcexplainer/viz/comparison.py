@@ -1,0 +1,102 @@
+"""One instance, explained by several methods, in one figure and one layout."""
+
+from collections.abc import Mapping, Sequence
+from math import ceil
+from pathlib import Path
+from textwrap import fill
+
+import torch
+
+from rcexplainer.errors import RCExplainerError, require
+from rcexplainer.explanation import EdgeReading, Explanation, Failure
+from rcexplainer.viz.drawing_style import DrawingStyle, lay_out
+from rcexplainer.viz.explanation_figure import close, frame, titles, write_drawing
+from rcexplainer.viz.figure import Figure, figure_kind
+from rcexplainer.viz.palette import FAILED
+from rcexplainer.viz.probability_bars import draw_probabilities, shown_classes
+from rcexplainer.viz.search_outcome import outcome, prediction_text, shortened
+
+METHODS_ACROSS = 4  # methods in a row
+METHOD_PANEL, CLASS_HEIGHT = 2.9, 0.34  # inches of a panel, and of the bars of one class
+
+
+def compare(
+    explanations_by_method: Mapping[str, Explanation | Failure],
+    path: str | Path | None = None,
+    *,
+    reading: EdgeReading = "scores",
+    style: DrawingStyle = "auto",
+    node_names: Sequence[str] = (),
+    edge_names: Sequence[str] = (),
+) -> Figure:
+    """Draw the explanations of one instance by several methods side by side.
+
+    Args:
+        explanations_by_method: The explanation of each method by its name; a `Failure` leaves an empty panel.
+        path: A file that ends in .svg, .png or .pdf; None: nothing is written.
+        reading: "scores", or "relevance" where every method has it.
+        style: As for `draw`.
+        node_names: As for `draw`.
+        edge_names: As for `draw`.
+
+    Returns:
+        matplotlib's figure, or the path of the file.
+
+    Raises:
+        RCExplainerError: There is nothing to compare, the explanations are of different instances, or an argument is
+            unknown.
+        MissingExtraError: matplotlib is not installed.
+    """
+    if path is not None:
+        figure_kind(Path(path))
+    good = {name: one for name, one in explanations_by_method.items() if isinstance(one, Explanation)}
+    check_same_instance(good)
+    drawing = lay_out(list(good.values()), style, reading, node_names, edge_names)
+    rows = ceil(len(explanations_by_method) / METHODS_ACROSS)
+    columns = ceil(len(explanations_by_method) / rows)  # five are three and two, not four and one
+    bar = CLASS_HEIGHT * (0.6 + max(len(shown_classes(one)) for one in good.values()))
+    size = (max(columns * METHOD_PANEL, 5.0), rows * (METHOD_PANEL + bar + 0.5) + 0.5)
+    figure = require("matplotlib.figure", "figures").Figure(size, layout="constrained")
+    grid = figure.subplots(2 * rows, columns, squeeze=False, height_ratios=[METHOD_PANEL, bar] * rows)
+    for axes in grid.flat:
+        axes.set_axis_off()
+    for place, (name, one) in enumerate(explanations_by_method.items()):
+        panel, bars = grid[2 * (place // columns)][place % columns], grid[2 * (place // columns) + 1][place % columns]
+        if isinstance(one, Failure):
+            titles(panel, shortened(name), "could not be explained\n")
+            text = fill(shortened(str(one.error), 200), 34)
+            panel.text(0.5, 0.5, text, transform=panel.transAxes, ha="center", va="center", color=FAILED)
+            continue
+        ended = outcome(one, drawing.noun)
+        panel.set_axis_on()
+        drawing.draw_scores(panel, one)
+        frame(panel, ended)
+        titles(panel, shortened(name), f"{ended.headline}\n{fill(ended.detail, 40)}", ended.colour)
+        draw_probabilities(bars, one)
+    first = next(iter(good.values()))
+    said = f"Predicted {prediction_text(first, first.prediction, first.probabilities)}."
+    close(figure, drawing, list(good.values()), [said, *drawing.notes])
+    return figure if path is None else write_drawing(figure, path)
+
+
+def check_same_instance(explanations: Mapping[str, Explanation]) -> None:
+    """Refuse explanations that cannot share a layout.
+
+    Args:
+        explanations: The explanations by the names of their methods.
+
+    Raises:
+        RCExplainerError: There are none, or they are of different instances.
+    """
+    if not explanations:
+        raise RCExplainerError("compare needs at least one explanation: pass {method name: explanation, …}")
+    (first_name, first), *others = explanations.items()
+    for name, one in others:
+        same = one.graph is first.graph or (
+            one.graph.num_nodes == first.graph.num_nodes and torch.equal(one.graph.edge_index, first.graph.edge_index)
+        )
+        if not same or one.index != first.index:
+            raise RCExplainerError(
+                f"compare draws one instance, but {first_name!r} and {name!r} explain different ones; "
+                "call it once for each instance"
+            )

@@ -1,0 +1,238 @@
+"""An explained molecule as RDKit draws it, with bond orders and charges, and its counterfactual in the same places.
+
+    a band behind a bond   its score: the wider and darker, the higher
+    a cross, and dashes    bonds that the counterfactual deletes; grey if the search failed
+    a green outline         the motif, where it is known (`graph.edge_motif`)
+
+Hydrogens that are nodes of the graph are folded into their atoms, unless their bond is deleted, in a motif or has a
+high score.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from rcexplainer.errors import require
+from rcexplainer.explanation import EdgeReading, Explanation
+from rcexplainer.viz.explained_pairs import explained_pairs
+from rcexplainer.viz.layout import Places
+from rcexplainer.viz.molecule_reading import HYDROGEN, read_molecule
+from rcexplainer.viz.pairs import Pairs
+from rcexplainer.viz.palette import DELETED, FAILED, INK, MOTIF, band_colour, motif_handle
+from rcexplainer.viz.search_outcome import counted
+from rcexplainer.viz.svg_paths import add_shape, read_shapes
+
+HIGH_SCORE = 0.5  # stretched score from which a hydrogen is drawn as an atom
+CANVAS_PIXELS = 30.0  # of RDKit's canvas, per ångström
+ATOM_MARGIN = 0.9  # around the atoms, in ångström: room for their text
+BOND_DASHES = (0, (1.6, 1.0))
+CAVEAT = "the graph the model was asked about, not a proposal for a synthesis"
+
+
+@dataclass(frozen=True, eq=False)
+class MoleculeDrawing:
+    """The depiction of one molecule, shared by all drawings of it.
+
+    Attributes:
+        mol: RDKit's molecule with coordinates; some hydrogens are folded into their atoms.
+        atoms: The atom of each node; −1 for a folded hydrogen.
+        places: [nodes, 2] the coordinates of each node; a folded hydrogen is where its atom is.
+        reading: Which reading of the bonds is drawn.
+    """
+
+    mol: Any
+    atoms: tuple[int, ...]
+    places: Places
+    reading: EdgeReading
+
+    noun = "bond"
+
+    @classmethod
+    def of(
+        cls,
+        explanations: Sequence[Explanation],
+        reading: EdgeReading = "scores",
+        node_names: Sequence[str] = (),
+        edge_names: Sequence[str] = (),
+    ) -> "MoleculeDrawing | None":
+        """Lay out a molecule.
+
+        Args:
+            explanations: Explanations of this molecule; which hydrogens are drawn depends on all of them.
+            reading: Which reading of the bonds is drawn.
+            node_names: The element of each one-hot node feature, if the graph does not say it.
+            edge_names: The kind of bond of each entry of `edge_attr`, likewise.
+
+        Returns:
+            The drawing; None if the graph cannot be read as a molecule.
+
+        Raises:
+            MissingExtraError: If RDKit is not installed.
+        """
+        if explanations[0].index is not None:
+            return None
+        mol = read_molecule(explanations[0].graph, node_names, edge_names)
+        if mol is None:
+            return None
+        important: set[int] = set()
+        for one in explanations:
+            pairs, scores = explained_pairs(one, reading)
+            own = pairs.removed | (scores > HIGH_SCORE) | (pairs.kind >= 0)
+            important |= set(pairs.ends[:, own].flatten().tolist())
+        mol, atoms, owners = _folded(mol, important)
+        require("rdkit.Chem.rdDepictor", "chem").Compute2DCoords(mol)
+        where = mol.GetConformer().GetPositions()[:, :2]
+        return cls(mol, atoms, where[list(owners)], reading)
+
+    @property
+    def notes(self) -> list[str]:
+        """What the drawing folds away."""
+        hidden = self.atoms.count(-1)
+        return [f"Not drawn as atoms: {counted(hidden, 'hydrogen')}."] if hidden else []
+
+    def fragment_note(self, one: Explanation) -> str:
+        """Say what the molecule without its deleted bonds is.
+
+        Args:
+            one: The explanation; it has a counterfactual.
+
+        Returns:
+            The sentence under the drawing.
+        """
+        frags = require("rdkit.Chem", "chem").GetMolFrags
+        pieces = len(frags(self._cut(one)))
+        if pieces > len(frags(self.mol)):
+            return f"{pieces} fragments: {CAVEAT}"
+        return CAVEAT.capitalize()
+
+    def draw_scores(self, axes: Any, one: Explanation) -> None:
+        """Draw the molecule: its scores, the deleted bonds, the motif.
+
+        Args:
+            axes: matplotlib axes.
+            one: The explanation.
+        """
+        pairs, scores = explained_pairs(one, self.reading)
+        colour = FAILED if one.counterfactual is not None and not one.counterfactual.flipped else DELETED
+        self._draw_bands(axes, pairs, scores)
+        gone = {tuple(self.atoms[node] for node in pair) for pair in pairs.ends[:, pairs.removed].t().tolist()}
+        bonds = {
+            bond.GetIdx()
+            for bond in self.mol.GetBonds()
+            if gone & {(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()), (bond.GetEndAtomIdx(), bond.GetBeginAtomIdx())}
+        }
+        self._depict(axes, self.mol, INK, bonds, colour)
+        for line in pairs.removed.nonzero().flatten().tolist():
+            middle = self._ends(pairs, line).mean(0)
+            gid = f"deleted-{'-'.join(map(str, pairs.ends[:, line].tolist()))}"
+            axes.plot(*middle, "x", ms=9, mew=4.4, color="white", zorder=4)
+            axes.plot(*middle, "x", ms=8, mew=2.2, color=colour, zorder=5, gid=gid)
+
+    def draw_counterfactual(self, axes: Any, one: Explanation) -> None:
+        """Draw the molecule without the deleted bonds.
+
+        Args:
+            axes: matplotlib axes.
+            one: The explanation; it has a counterfactual.
+        """
+        failed = one.counterfactual is not None and not one.counterfactual.flipped
+        self._depict(axes, self._cut(one), "#9A9A9A" if failed else INK, set(), INK)
+
+    def legend(self, deleted: bool, failed: bool, motif: bool) -> list[Any]:
+        """Return matplotlib's handles of what the drawing contains."""
+        line = require("matplotlib.lines", "figures").Line2D
+        word = "score" if self.reading == "scores" else self.reading
+        handles = [
+            line([], [], color=band_colour(1.0), linewidth=9, label=f"highest {word}"),
+            line([], [], color=band_colour(0.25), linewidth=4, label=f"low {word}"),
+        ]
+        if deleted:
+            colour, label = (FAILED, "deleted in vain") if failed else (DELETED, "deleted")
+            cross = {"marker": "x", "markersize": 7, "markeredgewidth": 2.2}
+            handles.append(line([], [], color=colour, linestyle=BOND_DASHES, linewidth=1.4, label=label, **cross))
+        if motif:
+            handles.append(motif_handle(line))
+        return handles
+
+    def _cut(self, one: Explanation) -> Any:
+        """The molecule without the deleted bonds; nothing else changes."""
+        cut = require("rdkit.Chem", "chem").RWMol(self.mol)
+        for start, end in one.units.pair[:, one.removed_units].t().tolist():
+            cut.RemoveBond(self.atoms[start], self.atoms[end])
+        cut.UpdatePropertyCache(strict=False)
+        require("rdkit.Chem", "chem").GetSymmSSSR(cut)
+        return cut.GetMol()
+
+    def _ends(self, pairs: Pairs, line: int) -> Places:
+        """The coordinates of the two atoms of a bond, [2, 2]."""
+        return self.places[pairs.ends[:, line].numpy()]
+
+    def _draw_bands(self, axes: Any, pairs: Pairs, scores: Tensor) -> None:
+        """Draw the outline of the motif, then a band for every score."""
+        scale = self._scale
+        for colour, width, name in ((MOTIF, 14.0 * scale + 2.4, "motif"), ("white", 14.0 * scale, "inside")):
+            for line in (pairs.kind >= 0).nonzero().flatten().tolist():
+                gid = f"{name}-{'-'.join(map(str, pairs.ends[:, line].tolist()))}"
+                axes.plot(*self._ends(pairs, line).T, color=colour, lw=width, solid_capstyle="round", zorder=0, gid=gid)
+        for line in scores.argsort(stable=True).tolist():
+            score = float(scores[line])
+            if -1 in (self.atoms[node] for node in pairs.ends[:, line].tolist()):
+                continue  # the bond of a folded hydrogen
+            gid = f"edge-{'-'.join(map(str, pairs.ends[:, line].tolist()))}"
+            band = {"color": band_colour(score), "lw": scale * (2 + 10 * score), "solid_capstyle": "round"}
+            axes.plot(*self._ends(pairs, line).T, zorder=1, gid=gid, **band)
+
+    @property
+    def _scale(self) -> float:
+        """Bands of large molecules are narrower, as their bonds are shorter on paper."""
+        extent = max(np.ptp(self.places, axis=0).max(initial=0.0), 8.0)
+        return float(np.clip(12.0 / extent, 0.45, 1.0))
+
+    def _depict(self, axes: Any, mol: Any, ink: str, marked: set[int], mark: str) -> None:
+        """Let RDKit draw a molecule, and put its lines and texts where the atoms are in data coordinates."""
+        module = require("rdkit.Chem.Draw.rdMolDraw2D", "chem")
+        canvas = module.MolDraw2DSVG(-1, -1)  # the canvas grows with the molecule: the scale is always the same
+        options = canvas.drawOptions()
+        options.clearBackground, options.prepareMolsBeforeDrawing, options.scalingFactor = False, False, CANVAS_PIXELS
+        options.includeRadicals = False
+        options.useBWAtomPalette()
+        canvas.DrawMolecule(mol)
+        canvas.FinishDrawing()
+        at = mol.GetConformer().GetPositions()[0, :2]
+        pixel = canvas.GetDrawCoords(0)
+        for shape in read_shapes(canvas.GetDrawingText()):
+            points = (shape.points - (pixel.x, pixel.y)) * (1, -1) / CANVAS_PIXELS + at
+            own = shape.bond in marked
+            add_shape(axes, shape, points, mark if own else ink, 1.4, BOND_DASHES if own else "-")
+        axes.update_datalim([self.places.min(0) - ATOM_MARGIN, self.places.max(0) + ATOM_MARGIN])
+        axes.autoscale_view()
+
+
+def _folded(mol: Any, important: set[int]) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
+    """The molecule with its unimportant hydrogens in the text of their atoms.
+
+    Also the atom of each node, −1 for a folded hydrogen, and the atom at whose place the node is.
+    """
+    editable = require("rdkit.Chem", "chem").RWMol(mol)
+    host = {}
+    for atom in mol.GetAtoms():
+        near = [other for other in atom.GetNeighbors() if other.GetAtomicNum() != HYDROGEN]
+        alone = atom.GetDegree() == len(near) == 1
+        if atom.GetAtomicNum() == HYDROGEN and alone and atom.GetIdx() not in important:
+            host[atom.GetIdx()] = near[0].GetIdx()
+    for owner in host.values():
+        atom = editable.GetAtomWithIdx(owner)
+        atom.SetNumExplicitHs(atom.GetNumExplicitHs() + 1)
+    for node in sorted(host, reverse=True):
+        editable.RemoveAtom(node)
+    kept = [node for node in range(mol.GetNumAtoms()) if node not in host]
+    number = {node: place for place, node in enumerate(kept)}
+    folded = editable.GetMol()
+    folded.UpdatePropertyCache(strict=False)
+    require("rdkit.Chem", "chem").GetSymmSSSR(folded)
+    atoms = tuple(number.get(node, -1) for node in range(mol.GetNumAtoms()))
+    owners = tuple(number[host.get(node, node)] for node in range(mol.GetNumAtoms()))
+    return folded, atoms, owners

@@ -1,0 +1,32 @@
+"""The colours of drawings of explanations, from Okabe and Ito's palette: distinguishable with colour-vision deficiency.
+
+No meaning rests on a colour alone. Deleted edges are also dashed or crossed, motifs are outlines, and the outcome of a
+search has a word, a mark and a frame of its own, so a copy in black and white says the same.
+"""
+
+from typing import Any
+
+INK = "#202020"
+DELETED = "#C43C00"  # vermillion, darkened until small text on white is readable
+MOTIF = "#00795C"  # bluish green, darkened
+FLIPPED = "#0060A8"  # blue, darkened: to people who cannot tell green from grey, green would look like a failure
+FAILED = "#6E6E6E"
+FAILED_GROUND = "#EFEFEF"  # behind the graph of a failed search
+BEFORE, AFTER = "#C8C8C8", INK  # bars of probabilities
+SCORE_LOW, SCORE_HIGH = (1.0, 0.97, 0.90), (0.90, 0.62, 0.0)  # bands behind bonds: pale to orange
+
+
+def line_grey(score: float) -> str:
+    """Return matplotlib's grey of an edge: light for a score of 0, black for 1."""
+    return str(round(0.78 * (1 - score), 3))
+
+
+def band_colour(score: float) -> tuple[float, float, float]:
+    """Return the colour of the band behind a bond, from pale to orange; RDKit's black lines stay readable on it."""
+    red, green, blue = (low + (high - low) * score for low, high in zip(SCORE_LOW, SCORE_HIGH, strict=True))
+    return red, green, blue
+
+
+def motif_handle(line: Any) -> Any:
+    """Return the legend's motif, an outlined square, made with matplotlib's class of lines."""
+    return line([], [], linestyle="none", marker="s", ms=9, mfc="white", mec=MOTIF, mew=1.4, label="motif")
