@@ -39,8 +39,22 @@ function innerSide(points, near, u, v) {
   return side < 0 ? -1 : 1;
 }
 
-function bondLines(points, near, u, v, order) {
-  const [from, to] = [points[u], points[v]];
+// Half the room that a text takes, across and down.
+const roomOf = (text) => [Math.max(0.22, 0.05 + 0.14 * text.length) * SCALE, 0.27 * SCALE];
+
+// The end of a bond, moved away from the text at its atom.
+function clearOf(text, here, there) {
+  if (!text) return here;
+  const [across, down] = roomOf(text);
+  const [dx, dy] = [there.x - here.x, there.y - here.y];
+  const length = Math.hypot(dx, dy) || 1;
+  const reach = 1 / Math.hypot(dx / length / across, dy / length / down);
+  return between(here, there, Math.min(0.45, reach / length), 0);
+}
+
+function bondLines(instance, points, near, u, v, order) {
+  const from = clearOf(instance.texts[u], points[u], points[v]);
+  const to = clearOf(instance.texts[v], points[v], points[u]);
   const parallel = (aside, inset, extra = {}) =>
     line(between(from, to, inset, aside), between(from, to, 1 - inset, aside), { class: "bond", ...extra });
   const side = innerSide(points, near, u, v) * 0.16 * SCALE;
@@ -70,7 +84,7 @@ function edgeShape(instance, points, near, edge, strength) {
   if (instance.molecule) {
     const width = (0.14 + 0.42 * strength) * SCALE;
     const band = { class: "band", "stroke-width": width.toFixed(1), "stroke-opacity": (0.12 + 0.88 * strength).toFixed(2) };
-    group.append(line(from, to, band), ...bondLines(points, near, u, v, order));
+    group.append(line(from, to, band), ...bondLines(instance, points, near, u, v, order));
   } else {
     const width = (0.045 + 0.15 * strength) * SCALE;
     const look = { class: "bond", "stroke-width": width.toFixed(1), "stroke-opacity": (0.28 + 0.72 * strength).toFixed(2) };
@@ -87,9 +101,9 @@ function nodeShape(instance, point, node) {
   if (instance.roots.includes(node)) group.append(svg("circle", { class: "root", r: 0.36 * SCALE, ...place }));
   if (text) {
     const shown = text.length > 10 ? `${text.slice(0, 9)}…` : text;
-    const room = Math.max(0.2, 0.13 * shown.length) * SCALE;
+    const [across, down] = roomOf(shown);
+    if (!instance.molecule) group.append(svg("ellipse", { class: "ground", rx: across, ry: down, ...place }));
     group.append(
-      svg("ellipse", { class: "ground", rx: room, ry: 0.24 * SCALE, ...place }),
       svg("text", { x: point.x.toFixed(1), y: point.y.toFixed(1), dy: "0.35em", "text-anchor": "middle" }, shown),
     );
   } else if (!instance.molecule) {

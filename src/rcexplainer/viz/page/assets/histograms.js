@@ -8,13 +8,14 @@ function binned(values) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const widths = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000];
   const width = widths.find((one) => Math.floor(high / one) - Math.floor(low / one) < MOST_BINS) ?? Math.ceil((high - low + 1) / MOST_BINS);
-  const first = Math.floor(low / width);
-  const number = Math.floor(high / width) - first + 1;
+  const start = low < width ? low : 0; // "1–2, 3–4" rather than "0–1, 2–3" if there is no 0
+  const first = Math.floor((low - start) / width);
+  const number = Math.floor((high - start) / width) - first + 1;
   const names = [...Array(number).keys()].map((place) => {
-    const start = (first + place) * width;
-    return width === 1 ? String(start) : `${start}–${start + width - 1}`;
+    const least = start + (first + place) * width;
+    return width === 1 ? String(least) : `${least}–${least + width - 1}`;
   });
-  return { names, binOf: (value) => Math.floor(value / width) - first };
+  return { names, binOf: (value) => Math.floor((value - start) / width) - first };
 }
 
 function histogram(title, names, flipped, others) {

@@ -4,7 +4,7 @@ let zooms = [];
 
 function showInstance() {
   const instance = page.instances[state.selected];
-  byId("instance-title").textContent = instance.name;
+  byId("instance-title").textContent = /^\d+$/.test(instance.name) ? `Instance ${instance.name}` : instance.name;
   const about = [
     instance.smiles ? html("code", {}, instance.smiles) : null,
     instance.row !== undefined ? `line ${instance.row}` : null,
@@ -49,6 +49,7 @@ function methodCard(instance, result, method) {
   card.update = () => {
     const view = viewOf(result);
     markDeleted(drawing, view.removed);
+    card.classList.toggle("ranking", state.step !== null); // the frame tells how the search ended, not the slider
     const deleted = result.counterfactual || state.step !== null;
     bars.replaceChildren(probabilityBars(result.probabilities, deleted ? view.probabilities : null));
   };
@@ -62,6 +63,7 @@ function outcomeText(result) {
   if (!found) return `${predicted}; no counterfactual was searched for`;
   const after = `${className(found.prediction)} (${short(found.probabilities[found.prediction])})`;
   const without = `without ${counted(found.count, page.noun)}`;
+  if (!found.count) return `${predicted}; no deletion tried brings it closer to another class`;
   const notes = [
     found.minimal ? "every one is needed" : "",
     found.disputed ? "search and final run disagree" : "",
@@ -131,16 +133,16 @@ function showLegend() {
   if (!instance) return;
   const sample = (kind, text) => {
     const molecule = instance.molecule ? "molecule" : "graph";
-    const drawing = svg("svg", { class: `drawing ${molecule}`, viewBox: "0 0 44 14", "aria-hidden": "true" });
+    const drawing = svg("svg", { class: `drawing ${molecule}`, viewBox: "0 0 60 14", "aria-hidden": "true" });
     const edge = (from, to, strength) => {
       const points = [{ x: from, y: 7 }, { x: to, y: 7 }];
-      const shape = edgeShape({ molecule: instance.molecule, edges: [[0, 1, 1]] }, points, [[1], [0]], 0, strength);
+      const shape = edgeShape({ molecule: instance.molecule, edges: [[0, 1, 1]], texts: [] }, points, [[1], [0]], 0, strength);
       if (kind === "deleted") shape.classList.add("deleted");
       drawing.append(shape);
     };
-    if (kind === "score") [0, 0.5, 1].forEach((strength, place) => edge(2 + 14 * place, 13 + 14 * place, strength));
-    if (kind === "deleted") edge(4, 40, 0.6);
-    if (kind === "root") drawing.append(svg("circle", { class: "root", cx: 22, cy: 7, r: 6 }));
+    if (kind === "score") [0, 0.5, 1].forEach((strength, place) => edge(4 + 21 * place, 12 + 21 * place, strength));
+    if (kind === "deleted") edge(8, 52, 0.6);
+    if (kind === "root") drawing.append(svg("circle", { class: "root", cx: 30, cy: 7, r: 6 }));
     return html("li", {}, drawing, text);
   };
   const items = [sample("score", "low to high score, within each drawing"), sample("deleted", "deleted")];

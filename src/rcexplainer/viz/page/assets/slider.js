@@ -18,7 +18,7 @@ function showDeletion(instance) {
   const answer = html("p", { class: "answer", id: "answer" });
   const back = button("Show the counterfactual", () => setStep(null), { id: "show-counterfactual", "aria-pressed": "true" });
   const { chart, mark } = curveChart(results, page.noun);
-  const parts = [label, chart, slider, ends, answer, back];
+  const parts = [label, chart, curveKey(instance), slider, ends, answer, back];
   const gap = lengths.findIndex((length, step) => length !== step);
   if (gap > 0) {
     const text = `Every number of deletions up to ${gap - 1} was run; beyond that the slider moves in larger steps. `;
@@ -36,6 +36,18 @@ function showDeletion(instance) {
     answer.textContent = text;
   };
   target.update();
+}
+
+// Which line is which method, and what full points are.
+function curveKey(instance) {
+  const names = instance.results.flatMap((result, place) => (result.curve ? [page.methods[place]] : []));
+  const lines = names.length < 2 ? [] : names.map((name, place) => {
+    const sample = svg("path", { class: `curve curve-${place % 5}`, d: "M0 4H36" });
+    return html("li", {}, svg("svg", { class: "chart", viewBox: "0 0 36 8", "aria-hidden": "true" }, sample), name);
+  });
+  const point = svg("circle", { class: "point other", cx: 18, cy: 4, r: 3 });
+  const full = html("li", {}, svg("svg", { class: "chart", viewBox: "0 0 36 8", "aria-hidden": "true" }, point), "another class is predicted");
+  return html("ul", { class: "curve-key" }, ...lines, full);
 }
 
 // Such as "Without the 2 most important bonds: negative, p(positive) = 0.123456".

@@ -14,7 +14,8 @@ const COLUMNS = [
 ];
 
 function rowButton(number) {
-  return button(page.instances[number].name, () => select(number, true), { class: "row-button", tabindex: "-1" });
+  // The click goes on to the row, which selects the instance.
+  return button(page.instances[number].name, () => {}, { class: "row-button", tabindex: "-1" });
 }
 
 function probabilityCell(number) {
@@ -49,7 +50,10 @@ function showTable() {
   const rows = shown.map((number) => {
     const cells = COLUMNS.map(([, , kind, cell]) => html("td", { class: kind }, cell(number)));
     const row = html("tr", { "data-number": number }, ...cells);
-    row.addEventListener("click", () => select(number, true));
+    row.addEventListener("click", () => {
+      select(number, true);
+      if (matchMedia("(max-width: 900px)").matches) byId("instance").scrollIntoView({ block: "start" }); // it is far below
+    });
     return row;
   });
   if (!rows.length) rows.push(html("tr", {}, html("td", { colspan: COLUMNS.length, class: "empty" }, "Nothing matches.")));
