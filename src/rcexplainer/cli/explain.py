@@ -17,6 +17,7 @@ EXAMPLES = (
     f"rcexplainer explain {FILES} \\\n    --predicted positive --search greedy --out explanations.json",
     f"rcexplainer explain {FILES} \\\n    --search greedy --confidence 0.8",
     f"rcexplainer explain {FILES} --limit 5 --refine 32",
+    f"rcexplainer explain {FILES} --html page.html",
 )
 
 
@@ -90,6 +91,15 @@ def explain(
         Path | None,
         typer.Option(metavar="FILE", rich_help_panel=OUTPUT, help="Write the JSON document to this file, too."),
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+            help="Write a page to share to this .html file: a table of the graphs, drawings, the prediction after "
+            "every deletion, and what is deleted again and again.",
+        ),
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
     device: Device = None,
@@ -97,11 +107,14 @@ def explain(
 ) -> None:
     """Explain graphs: the prediction, the edges without which it changes, and the prediction without them."""
     use_threads(threads)
+    from rcexplainer.cli.explanation_page import writable_page, write_page
     from rcexplainer.cli.explanation_report import explain_saved, parse_budget, parse_index
 
     places = None if index is None else parse_index(index)
     if out is not None:
         writable_file(out)
+    if html is not None:
+        writable_page(html)
     report = explain_saved(
         dataset,
         model,
@@ -123,4 +136,7 @@ def explain(
     if out is not None:
         write_document(out, report.to_json())
         caption += f"; written to {out}"
+    if html is not None:
+        write_page(report, html)
+        caption += f"; page written to {html}"
     show(report.to_json(), report.rows(), caption, as_json)

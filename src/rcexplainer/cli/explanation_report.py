@@ -53,6 +53,7 @@ class ExplanationReport:
         search: How counterfactuals were searched for.
         confidence: The probability that another class had to reach; None: it had to be the predicted one.
         explained: The graphs, in the order asked for.
+        fitted: The explainer.
     """
 
     data: GraphDataset
@@ -63,6 +64,7 @@ class ExplanationReport:
     search: str
     confidence: float | None
     explained: tuple[ExplainedGraph, ...]
+    fitted: FittedExplainer
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a line for each graph."""
@@ -241,7 +243,9 @@ def explain_saved(
         ExplainedGraph(place, positions[place], _label(data, positions[place]), result)
         for place, result in zip(places, results, strict=True)
     )
-    return ExplanationReport(data, str(model), str(explainer), network.seed, part, search, confidence, explained)
+    return ExplanationReport(
+        data, str(model), str(explainer), network.seed, part, search, confidence, explained, fitted
+    )
 
 
 def _in_range(index: Sequence[int], count: int, part: str) -> list[int]:

@@ -107,9 +107,7 @@ def _class_names(results: Results) -> Names:
     return tuple(named) or tuple(f"class {number}" for number in range(max(widths, default=0)))
 
 
-def _depiction(
-    place: int, across: Results, node_names: Sequence[str], edge_names: Sequence[str]
-) -> Depiction | None:
+def _depiction(place: int, across: Results, node_names: Sequence[str], edge_names: Sequence[str]) -> Depiction | None:
     """The drawing of an instance, the same for all methods; None if no method explains it."""
     good = [one for one in across if isinstance(one, Explanation)]
     if not good:
@@ -117,7 +115,9 @@ def _depiction(
     first = good[0]
     for one in good[1:]:
         if one.index != first.index or not torch.equal(one.units.pair, first.units.pair):
-            raise RCExplainerError(f"the methods explain different graphs in place {place}: give them in the same order")
+            raise RCExplainerError(
+                f"the methods explain different graphs in place {place}: give them in the same order"
+            )
     # Deleted units first, then those with the highest rank of any method.
     importance = torch.zeros(len(first.units))
     for one in good:
@@ -140,9 +140,7 @@ def _instance(
     first = next(one for one in across if isinstance(one, Explanation))
     units = torch.tensor(depiction.units, dtype=torch.long)
     shown = [
-        ShownFailure(" ".join(str(one.error).split()))
-        if isinstance(one, Failure)
-        else _result(one, curve, units)
+        ShownFailure(" ".join(str(one.error).split())) if isinstance(one, Failure) else _result(one, curve, units)
         for one, curve in zip(across, curves, strict=True)
     ]
     roots = () if first.index is None else (first.index,) if isinstance(first.index, int) else first.index

@@ -6,6 +6,7 @@ the same places. Edges of a typical length are 1 long.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,11 @@ def depict(
     pairs = one.units.pair[:, units]
     touched = torch.cat([pairs.flatten(), torch.tensor(roots, dtype=torch.long)]).unique()
     nodes, left_out = touched, ""
-    if one.index is None and int(one.graph.num_nodes or 0) - len(touched) <= MOST_ALONE and len(units) == len(one.units):
+    if (
+        one.index is None
+        and int(one.graph.num_nodes or 0) - len(touched) <= MOST_ALONE
+        and len(units) == len(one.units)
+    ):
         nodes = torch.arange(int(one.graph.num_nodes or 0))
     total = int(one.instance.num_nodes or 0)
     if len(units) < len(one.units):
@@ -87,6 +92,7 @@ def depict(
     ends = place[pairs]
     mol = as_molecule(one.graph, node_names, edge_names) if one.index is None and not left_out else None
     kinds = None if mol is not None else node_kinds(one.graph, node_names)
+    orders = _orders(one, mol, edge_names)
     names, texts = _names(one.graph, nodes.tolist(), mol, kinds)
     return Depiction(
         nodes=tuple(nodes.tolist()),
@@ -95,7 +101,7 @@ def depict(
         texts=tuple(texts),
         units=tuple(units.tolist()),
         ends=tuple((u, v) for u, v in ends.T.tolist()),
-        orders=tuple(_orders(one, mol, edge_names)[unit] for unit in units.tolist()),
+        orders=tuple(orders[unit] for unit in units.tolist()),
         molecule=mol is not None,
         left_out=left_out,
     )
@@ -116,7 +122,7 @@ def _chosen_units(one: Explanation, importance: Tensor, roots: list[int]) -> Ten
         paths = nx.multi_source_dijkstra_path(graph, set(roots), weight=None)
         for unit in tuple(chosen):
             way = min((paths.get(node, [node]) for node in pairs[unit]), key=len)
-            chosen |= {graph.edges[step]["unit"] for step in zip(way[:-1], way[1:], strict=True)}
+            chosen |= {graph.edges[step]["unit"] for step in pairwise(way)}
     return torch.tensor(sorted(chosen))
 
 

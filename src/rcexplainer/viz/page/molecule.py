@@ -1,4 +1,4 @@
-"""A graph as an RDKit molecule, where RDKit is installed and the graph can be read as one; and the kinds of its atoms."""
+"""A graph as an RDKit molecule, if RDKit is installed and it can be read as one; and the kinds of its nodes."""
 
 from collections.abc import Sequence
 from typing import Any

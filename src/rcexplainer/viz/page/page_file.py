@@ -43,9 +43,7 @@ def page(
         RCExplainerError: There is nothing to show, the methods do not explain the same instances, `fitted` is of
             another model, or the path does not end in .html.
     """
-    path = Path(path)
-    if path.suffix.lower() not in PAGE_SUFFIXES:
-        raise RCExplainerError(f"the file of a page must end in .html, got {path.name!r}")
+    path = checked_page_path(Path(path))
     results = _by_method(explanations)
     number = max(map(len, results.values()), default=0)
     if names is not None and len(names) != number:
@@ -53,6 +51,23 @@ def page(
     curves = None if fitted is None else {method: _curves(fitted, own) for method, own in results.items()}
     document = make_document(results, curves, title, names, node_names, edge_names)
     return write_whole(path, render_page(document).encode())
+
+
+def checked_page_path(path: Path) -> Path:
+    """Return the path of a page.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The path.
+
+    Raises:
+        RCExplainerError: It does not end in .html.
+    """
+    if path.suffix.lower() not in PAGE_SUFFIXES:
+        raise RCExplainerError(f"the file of a page must end in .html, got {path.name!r}")
+    return path
 
 
 def _by_method(explanations: Explanation | Results | Mapping[str, Results]) -> dict[str, Results]:

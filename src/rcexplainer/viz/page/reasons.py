@@ -1,13 +1,14 @@
 """The reasons that come up again and again: deleted substructures, grouped by what they are.
 
-The deleted edges of an instance fall into connected pieces. Two pieces are the same reason if the predicted class is the
-same and so are the piece, the nodes around it and their names: as canonical SMILES where the graph is a molecule and
-RDKit is installed (`~` marks a deleted bond), else by a Weisfeiler–Lehman hash.
+The deleted edges of an instance fall into connected pieces. Two pieces are the same reason if the predicted class is
+the same and so are the piece, the nodes around it and their names: as canonical SMILES where the graph is a molecule
+and RDKit is installed (`~` marks a deleted bond), else by a Weisfeiler–Lehman hash.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import networkx as nx
 
@@ -119,14 +120,14 @@ def deleted_pieces(one: Explanation, node_names: Sequence[str] = (), edge_names:
     return found
 
 
-def _smiles(mol: object, edges: Sequence[tuple[int, ...]]) -> str:
+def _smiles(mol: Any, edges: Sequence[tuple[int, ...]]) -> str:
     """Canonical SMILES of the atoms of these bonds and their neighbours."""
     chem = require("rdkit.Chem", "chem")
     atoms = {atom for edge in edges for atom in edge}
-    around = atoms | {near.GetIdx() for atom in atoms for near in mol.GetAtomWithIdx(atom).GetNeighbors()}  # type: ignore[attr-defined]
+    around = atoms | {near.GetIdx() for atom in atoms for near in mol.GetAtomWithIdx(atom).GetNeighbors()}
     deleted = {frozenset(edge) for edge in edges}
     inside, symbols = [], []
-    for bond in mol.GetBonds():  # type: ignore[attr-defined]
+    for bond in mol.GetBonds():
         ends = frozenset((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()))
         symbols.append(DELETED_BOND if ends in deleted else bond.GetSmarts(allBondsExplicit=False))
         if ends <= around and ends & atoms:
@@ -146,7 +147,8 @@ def _labelled_graph(one: Explanation, node_names: Sequence[str], edge_names: Seq
         graph.add_edge(u, v, kind=of_unit.get(unit, ""))
     for node, values in graph.nodes(data=True):
         # The explained node is a landmark: an edge beside it is another reason than one far away.
-        values["kind"] = ("explained " if node in roots else "") + (kinds[node] if kinds else "")
+        values["name"], values["root"] = kinds[node] if kinds else "", node in roots
+        values["kind"] = f"{values['name']} {'explained' if node in roots else ''}"
     return graph
 
 
@@ -165,11 +167,13 @@ def _hashed(whole: nx.Graph, edges: Sequence[tuple[int, ...]]) -> tuple[str, str
 
 
 def _description(whole: nx.Graph, edges: Sequence[tuple[int, ...]], near: int) -> str:
-    """Such as "C–N, N–O; 3 nodes around" or "2 edges; 3 nodes around"."""
-    kinds = [sorted(whole.nodes[node]["kind"].strip() for node in edge) for edge in edges]
-    around = f"{near} node{'s' * (near != 1)} around"
-    if not any(name for pair in kinds for name in pair):
-        return f"{len(edges)} edge{'s' * (len(edges) != 1)}; {around}"
-    named = Counter("–".join(name or "node" for name in pair) for pair in kinds)
-    parts = [name if count == 1 else f"{count} × {name}" for name, count in sorted(named.items())]
-    return f"{', '.join(parts)}; {around}"
+    """Such as "C–N, N–O; 3 nodes around" or "2 edges, 1 at the explained node; 3 nodes around"."""
+    kinds = [sorted(whole.nodes[node]["name"] for node in edge) for edge in edges]
+    at_root = sum(any(whole.nodes[node]["root"] for node in edge) for edge in edges)
+    text = f"{len(edges)} edge{'s' * (len(edges) != 1)}"
+    if any(name for pair in kinds for name in pair):
+        named = Counter("–".join(name or "node" for name in pair) for pair in kinds)
+        text = ", ".join(name if count == 1 else f"{count} × {name}" for name, count in sorted(named.items()))
+    if at_root:
+        text += f", {at_root} at the explained node" if len(edges) > 1 else ", at the explained node"
+    return f"{text}; {near} node{'s' * (near != 1)} around"

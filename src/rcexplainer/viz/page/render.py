@@ -1,7 +1,7 @@
 """A document as one HTML file: template, style sheet, scripts and data in one, under a strict content security policy.
 
-The policy allows exactly this style sheet and this script, by their hashes, and nothing from anywhere else. The data is a
-block of JSON that no browser runs, in which `<`, `>` and `&` are written as escapes; the script only ever sets text.
+The policy allows exactly this style sheet and this script, by their hashes, and nothing from anywhere else. The data is
+a block of JSON that no browser runs, in which `<`, `>` and `&` are written as escapes; the script only ever sets text.
 """
 
 import base64

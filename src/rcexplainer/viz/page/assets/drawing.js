@@ -67,34 +67,37 @@ function bondLines(instance, points, near, u, v, order) {
   return [parallel(0, 0)];
 }
 
-function cross(from, to) {
+// Lines and dots of a crowded drawing are thinner.
+const thinness = (edges) => Math.min(1, Math.sqrt(45 / Math.max(edges, 1)));
+
+function cross(from, to, thin) {
   const middle = between(from, to, 0.5, 0);
-  const arm = 0.15 * SCALE;
+  const arm = 0.15 * SCALE * thin;
   return svg("path", {
     class: "cross",
     d: `M${middle.x - arm} ${middle.y - arm}l${2 * arm} ${2 * arm}m0 ${-2 * arm}l${-2 * arm} ${2 * arm}`,
   });
 }
 
-function edgeShape(instance, points, near, edge, strength) {
+function edgeShape(instance, points, near, edge, strength, thin = 1) {
   const [u, v, order] = instance.edges[edge];
   const [from, to] = [points[u], points[v]];
   const group = svg("g", { class: "edge", "data-edge": edge });
-  group.append(line(from, to, { class: "hit", "stroke-width": 0.6 * SCALE }));
+  group.append(line(from, to, { class: "hit", "stroke-width": (0.6 * SCALE * thin).toFixed(1) }));
   if (instance.molecule) {
     const width = (0.14 + 0.42 * strength) * SCALE;
     const band = { class: "band", "stroke-width": width.toFixed(1), "stroke-opacity": (0.12 + 0.88 * strength).toFixed(2) };
     group.append(line(from, to, band), ...bondLines(instance, points, near, u, v, order));
   } else {
-    const width = (0.045 + 0.15 * strength) * SCALE;
+    const width = (0.045 + 0.15 * strength) * SCALE * thin;
     const look = { class: "bond", "stroke-width": width.toFixed(1), "stroke-opacity": (0.28 + 0.72 * strength).toFixed(2) };
     group.append(line(from, to, look));
   }
-  group.append(cross(from, to));
+  group.append(cross(from, to, thin));
   return group;
 }
 
-function nodeShape(instance, point, node) {
+function nodeShape(instance, point, node, thin) {
   const text = instance.texts[node];
   const place = { cx: point.x.toFixed(1), cy: point.y.toFixed(1) };
   const group = svg("g", { class: "node" });
@@ -107,7 +110,7 @@ function nodeShape(instance, point, node) {
       svg("text", { x: point.x.toFixed(1), y: point.y.toFixed(1), dy: "0.35em", "text-anchor": "middle" }, shown),
     );
   } else if (!instance.molecule) {
-    group.append(svg("circle", { class: "dot", r: 0.11 * SCALE, ...place }));
+    group.append(svg("circle", { class: "dot", r: (0.11 * SCALE * thin).toFixed(1), ...place }));
   }
   return group;
 }
@@ -124,10 +127,12 @@ function drawInstance(instance, scores, only = null) {
     near[v].push(u);
     nodes.add(u).add(v);
   }
+  const thin = instance.molecule ? 1 : thinness(drawn.length);
   const strengths = scores ? stretched(scores) : instance.edges.map(() => 0);
   const root = svg("svg", { class: instance.molecule ? "drawing molecule" : "drawing graph" });
-  root.append(...drawn.map((edge) => edgeShape(instance, points, near, edge, strengths[edge])));
-  root.append(...[...nodes].map((node) => nodeShape(instance, points[node], node)));
+  root.classList.toggle("dense", thin < 0.8);
+  root.append(...drawn.map((edge) => edgeShape(instance, points, near, edge, strengths[edge], thin)));
+  root.append(...[...nodes].map((node) => nodeShape(instance, points[node], node, thin)));
   const box = boxAround([...nodes].map((node) => points[node]), only ? [3 * SCALE, 2 * SCALE] : [LEAST_WIDTH, LEAST_HEIGHT]);
   root.setAttribute("viewBox", box.map((value) => value.toFixed(1)).join(" "));
   return root;

@@ -8,7 +8,7 @@ function binned(values) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const widths = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000];
   const width = widths.find((one) => Math.floor(high / one) - Math.floor(low / one) < MOST_BINS) ?? Math.ceil((high - low + 1) / MOST_BINS);
-  const start = low < width ? low : 0; // "1–2, 3–4" rather than "0–1, 2–3" if there is no 0
+  const start = low === 1 ? 1 : 0; // "1–2, 3–4" rather than "0–1, 2–3" if there is no 0
   const first = Math.floor((low - start) / width);
   const number = Math.floor((high - start) / width) - first + 1;
   const names = [...Array(number).keys()].map((place) => {
@@ -25,6 +25,7 @@ function histogram(title, names, flipped, others) {
   const tall = (count) => (count / most) * (height - top - bottom);
   const chart = svg("svg", { class: "histogram", viewBox: `0 0 ${width} ${height}`, role: "img" });
   const said = [];
+  const every = Math.ceil((6.5 * Math.max(...names.map((name) => Math.min(name.length, 14)))) / step); // labels must not overlap
   names.forEach((name, place) => {
     const [x, room] = [left + place * step + 0.1 * step, 0.8 * step];
     const [low, high] = [tall(flipped[place]), tall(others[place])];
@@ -36,7 +37,6 @@ function histogram(title, names, flipped, others) {
     );
     if (total) chart.append(svg("text", { x: x + room / 2, y: base - low - high - 4, "text-anchor": "middle" }, String(total)));
     const short = name.length > 14 ? `${name.slice(0, 13)}…` : name;
-    const every = names.length > 8 && step < 34 ? 2 : 1;
     if (place % every === 0) chart.append(svg("text", { x: x + room / 2, y: height - 6, "text-anchor": "middle" }, short));
     said.push(`${name}: ${flipped[place]} flipped, ${others[place]} not`);
   });

@@ -6,7 +6,7 @@ const hasSmiles = page.instances.some((instance) => instance.smiles);
 const COLUMNS = [
   ["name", "Id", "name", (number) => rowButton(number)],
   ...(hasSmiles ? [["smiles", "SMILES", "wide smiles", (number) => page.instances[number].smiles ?? ""]] : []),
-  ["predicted", "Predicted", "", (number) => className(resultOf(number).prediction ?? -1)],
+  ["predicted", "Predicted", "predicted", (number) => className(resultOf(number).prediction ?? -1)],
   ["probability", "p", "number wide", (number) => probabilityCell(number)],
   ["outcome", "Outcome", "", (number) => badge(outcomeOf(resultOf(number)))],
   ["deleted", "Deleted", "number", (number) => String(resultOf(number).counterfactual?.count ?? "–")],
