@@ -1,5 +1,7 @@
 // The selected instance: a card for each method with its drawing, outcome and probabilities.
 
+const FRAGMENTS = "Deleted bonds may leave fragments: that is the graph the model was asked about, not a proposal for a synthesis.";
+
 let zooms = [];
 
 function showInstance() {
@@ -17,7 +19,7 @@ function showInstance() {
   const cards = instance.results.map((result, place) => methodCard(instance, result, page.methods[place]));
   byId("cards").replaceChildren(...cards);
   byId("edge-readout").textContent = instance.edges.length
-    ? `Point at ${page.noun === "bond" ? "a bond" : "an edge"}, or press Tab, to see what it does alone.`
+    ? `Point at ${page.noun === "bond" ? "a bond" : "an edge"}, tap it, or reach it with Tab and → to see what it does${page.curves ? " alone" : ""}.`
     : "";
   showDeletion(instance);
   showViews();
@@ -147,6 +149,7 @@ function showLegend() {
   };
   const items = [sample("score", "low to high score, within each drawing"), sample("deleted", "deleted")];
   if (page.instances.some((one) => one.roots.length)) items.push(sample("root", "what is explained"));
+  if (page.noun === "bond") items.push(html("li", {}, FRAGMENTS));
   byId("legend").replaceChildren(...items);
 }
 
