@@ -71,10 +71,11 @@ def test_without_rdkit_our_own_layout_and_the_features_names(monkeypatch: pytest
     monkeypatch.setattr(depiction, "as_molecule", lambda *_: None)
     monkeypatch.setattr(reasons, "as_molecule", lambda *_: None)
     shown = make_document({"": page_case().explanations[:5]})
-    assert shown.noun == "edge"
+    assert shown.noun == "bond"
     first, graph = shown.instances[0], page_case().graphs[0]
-    assert first.texts == tuple(molecule.node_kinds(graph) or ())
-    assert first.names[0] == f"{first.texts[0]}0"
+    kinds = molecule.node_kinds(graph) or []
+    assert first.texts == tuple("" if kind in ("C", "c") else kind.capitalize() for kind in kinds)
+    assert first.names == tuple(f"{kind}{node}" for node, kind in enumerate(kinds))
     assert {order for _, _, order in first.edges} <= {1, 2, 3, 4}
     assert len(set(zip(first.x, first.y, strict=True))) == graph.num_nodes
     assert not shown.reasons[0][0].smiles

@@ -99,4 +99,4 @@ fitted = rc.baselines.Occlusion().fit(model, data.graphs)
 rc.viz.page(fitted.explain(list(data.graphs[:3])), {str(tmp_path / "page.html")!r}, fitted)
 """
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
-    assert '"texts":["' in (tmp_path / "page.html").read_text()
+    assert '"molecule":true' in (tmp_path / "page.html").read_text()

@@ -93,7 +93,12 @@ def depict(
     mol = as_molecule(one.graph, node_names, edge_names) if one.index is None and not left_out else None
     kinds = None if mol is not None else node_kinds(one.graph, node_names)
     orders = _orders(one, mol, edge_names)
+    # Without RDKit a graph whose bonds are known is still drawn with them, in the package's own layout.
+    like_molecule = mol is not None or (kinds is not None and bool(orders) and min(orders) > 0)
     names, texts = _names(one.graph, nodes.tolist(), mol, kinds)
+    if mol is None and like_molecule and one.graph.get("node_names") is None:
+        joined = set(ends.flatten().tolist())
+        texts = ["" if text in "Cc" and node in joined else text.capitalize() for node, text in enumerate(texts)]
     return Depiction(
         nodes=tuple(nodes.tolist()),
         places=_scaled(stress_layout(ends, len(nodes)) if mol is None else _rdkit_places(mol), ends),
@@ -102,7 +107,7 @@ def depict(
         units=tuple(units.tolist()),
         ends=tuple((u, v) for u, v in ends.T.tolist()),
         orders=tuple(orders[unit] for unit in units.tolist()),
-        molecule=mol is not None,
+        molecule=like_molecule,
         left_out=left_out,
     )
 
