@@ -73,8 +73,9 @@ class RCExplainer(Method):
         hops: int | None = None,
         **settings: Any,
     ) -> None:
-        super().__init__(task=task, target_class=target_class, hops=hops)  # type: ignore[arg-type]
         self.config = make_config(preset, settings, task)
+        connected = self.config.connected
+        super().__init__(task=task, target_class=target_class, hops=hops, connected=connected)  # type: ignore[arg-type]
 
     def fit(  # type: ignore[override]
         self,

@@ -93,9 +93,9 @@ class Explanation:
     undirected graph, whose edges are stored as (i, j) and (j, i), a unit is simply an edge. The edges of a unit share
     one score and are deleted together. Self-loops belong to no unit: they are never deleted, and their score is 0.
 
-    A node or link is explained within its computation graph, the part of the graph that its prediction depends on. All
-    masks and scores are nevertheless given for the whole graph. Edges outside the computation graph, edges over which
-    no message can reach the explained node, and the explained link itself belong to no unit and have score 0.
+    A node or link is explained within its computation graph, the part of the graph that its prediction depends on;
+    masks and scores are given for the whole graph. Edges outside it, edges over which no message can reach the
+    explained node, and the explained link itself belong to no unit and have score 0.
 
     Attributes:
         graph: The explained graph, or the whole graph that the explained node or link belongs to.
@@ -280,7 +280,8 @@ class Explanation:
 
     def __repr__(self) -> str:
         name = self.class_names[self.prediction] if self.class_names else str(self.prediction)
-        parts = [f"{name} ({float(self.probabilities[self.prediction]):.2f})", f"{len(self.units)} edges"]
+        size = len(self.units)
+        parts = [f"{name} ({float(self.probabilities[self.prediction]):.2f})", f"{size} edge{'s' * (size != 1)}"]
         if self.refined:
             parts.append(f"refined with {self.refined} model run{'s' * (self.refined > 1)}")
         if (found := self.counterfactual) is not None:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from rcexplainer.cli import main, saved_network
-from rcexplainer.cli.fit_report import fit_saved
+from rcexplainer.cli import main, own_network, saved_network
+from rcexplainer.cli.fit_report import fit_named
 from tests.benchmark.toys import save_toy, small
 
 
@@ -54,7 +54,8 @@ def one_thread(monkeypatch):
 @pytest.fixture(autouse=True)
 def small_sets(monkeypatch):
     """A hundred graphs instead of the real thing, for whatever opens a saved network."""
-    monkeypatch.setattr(saved_network, "load", small)
+    for module in (saved_network, own_network):
+        monkeypatch.setattr(module, "load", small)
 
 
 @pytest.fixture(scope="session")
@@ -75,7 +76,7 @@ def explainer(gnn):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(saved_network, "load", small)
         out = gnn.parent / "explainer.safetensors"
-        fit_saved("ba-2motifs", gnn, out, settings={"epochs": 2}, progress=False)
+        fit_named(str(gnn), out, dataset="ba-2motifs", settings={"epochs": 2}, progress=False)
     return out
 
 

@@ -1,6 +1,8 @@
 """`rcexplainer datasets`."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -36,3 +38,14 @@ def test_numbers_of_a_dataset(run):
 )
 def test_mistakes(refused, arguments, message):
     refused(["datasets", *arguments], message)
+
+
+def test_the_list_needs_no_torch():
+    """Nothing is loaded for a list of names: torch alone takes seconds."""
+    code = (
+        "import sys; from rcexplainer.cli.app import main\n"
+        "try: main(['datasets'])\n"
+        "except SystemExit as end: assert not end.code\n"
+        "assert not {'torch', 'numpy', 'torch_geometric'} & sys.modules.keys()"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

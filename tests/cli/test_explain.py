@@ -68,6 +68,8 @@ def test_a_refined_ranking(run, named):
     assert {one["refined"] for one in plain} == {0}
     assert all(0 < one["refined"] <= 12 for one in refined)
     assert [one["top"][0]["edge"] for one in plain] != [one["top"][0]["edge"] for one in refined]
+    shown = run(*named(EXPLAIN), "--refine", "12", "--quiet")
+    assert "; edges ranked with up to 12 model runs for each graph" in " ".join(shown.out.split())
 
 
 @pytest.mark.parametrize(
@@ -79,7 +81,10 @@ def test_a_refined_ranking(run, named):
         ([*EXPLAIN[:4], "OTHER", *EXPLAIN[5:]], "was fitted for another GNN"),
         ([*EXPLAIN, "--part", "all"], "part must be one of train, val, test, got 'all'"),
         ([*EXPLAIN, "--index", "10"], "the test part has 10 graphs: an index is from 0 to 9, got 10"),
-        ([*EXPLAIN, "--index", "first"], "--index takes whole numbers, such as 0 or 0,5,7, got 'first'"),
+        (
+            [*EXPLAIN, "--index", "first"],
+            "--index takes whole numbers, such as 0 or 0,5,7, got 'first'",
+        ),
         ([*EXPLAIN, "--limit", "0"], "--limit"),
         ([*EXPLAIN, "--predicted", "tree"], "unknown class 'tree'; known: cycle, house"),
         ([*EXPLAIN, "--search", "best"], "search must be none, prefix or greedy, got 'best'"),

@@ -6,12 +6,21 @@ import pytest
 import torch
 
 from rcexplainer.cli import saved_network
+from rcexplainer.cli.explain_settings import ExplainSettings
 from rcexplainer.cli.explanation_record import edge_labels
-from rcexplainer.cli.explanation_report import explain_saved, parse_index
-from rcexplainer.cli.fit_report import fit_saved
+from rcexplainer.cli.explanations import explain_named
+from rcexplainer.cli.fit_report import fit_named
+from rcexplainer.cli.instance_index import parse_index
 from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.gnn import load_gnn
 from tests.benchmark.toys import save_toy, small
+
+
+def explain_saved(dataset, model, explainer, part="test", index=None, device=None, **settings):
+    """Explanations of a dataset's graphs, as `rcexplainer explain --dataset` makes them."""
+    texts = None if index is None else [str(place) for place in index]
+    asked = ExplainSettings(**settings)
+    return explain_named(str(model), explainer, dataset=dataset, part=part, index=texts, device=device, settings=asked)
 
 
 def test_all_graphs_of_the_test_part(gnn, explainer):
@@ -92,7 +101,7 @@ def test_a_graph_that_cannot_be_explained_is_a_line_of_its_own(gnn, explainer, m
 
 def test_molecules_have_atoms(tmp_path):
     gnn = save_toy(tmp_path, "nitro")
-    fit_saved("nitro", gnn, tmp_path / "e", settings={"epochs": 2}, progress=False)
+    fit_named(str(gnn), tmp_path / "e", dataset="nitro", settings={"epochs": 2}, progress=False)
     report = explain_saved("nitro", gnn, tmp_path / "e", search="greedy")
     data = small("nitro")
     record = report.to_json()["explanations"][0]

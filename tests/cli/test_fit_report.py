@@ -6,16 +6,16 @@ import math
 import pytest
 
 import rcexplainer as rc
-from rcexplainer.cli.fit_report import fit_saved
+from rcexplainer.cli.fit_report import fit_named
 from rcexplainer.gnn import load_gnn
 
 
 def test_an_explainer_is_fitted_and_kept(gnn, tmp_path):
     out = tmp_path / "new" / "explainer.safetensors"
-    report = fit_saved(
-        "ba-2motifs",
-        gnn,
+    report = fit_named(
+        str(gnn),
         out,
+        dataset="ba-2motifs",
         settings={"epochs": 2},
         checkpoint=tmp_path / "fit.safetensors",
         device="cpu",
@@ -41,8 +41,13 @@ def test_an_explainer_is_fitted_and_kept(gnn, tmp_path):
 
 @pytest.mark.parametrize("preset", ["paper", "released"])
 def test_every_preset(gnn, tmp_path, preset, caplog):
-    report = fit_saved(
-        "ba-2motifs", gnn, tmp_path / "e", preset=preset, settings={"epochs": 1, "patience": 1}, progress=False
+    report = fit_named(
+        str(gnn),
+        tmp_path / "e",
+        dataset="ba-2motifs",
+        preset=preset,
+        settings={"epochs": 1, "patience": 1},
+        progress=False,
     )
     assert report.preset == preset
     assert report.settings["weight_regions"] == 15

@@ -23,7 +23,18 @@ def test_old_options_are_translated_with_one_warning(capsys, words, expected, ol
 
 
 @pytest.mark.parametrize(
-    "words", [[], ["--help"], ["fit", "--model", "a"], ["train", "--arch", "gin"], ["report", "--gnn"], ["--gnn"]]
+    "words",
+    [
+        [],
+        ["--help"],
+        ["fit", "--model", "a"],
+        ["train", "--arch", "gin"],
+        ["report", "--gnn"],
+        ["--gnn"],
+        ["evaluate", "--model", "nets.gnn:load_model"],
+        ["evaluate", "--model=gnn.safetensors", "-q"],
+        ["evaluate", "--model", "."],
+    ],
 )
 def test_new_names_are_left_alone(capsys, words):
     assert with_new_names(words) == words

@@ -63,6 +63,17 @@ def test_pruning_puts_back_what_leaves_the_model_surest() -> None:
         assert removed_set(prune(query, scores, state, flipped).removed) == left
 
 
+def test_scores_need_not_have_the_precision_of_the_model() -> None:
+    """Random numbers are single precision whatever the model; pruning compares them with what a double model says."""
+    rule = Rule(4, by_length(0.9, 0.45, 0.3, 0.15))
+    query = FlipQuery(
+        torch.tensor([0, 4]), lambda *copies: rule(*copies).double(), torch.tensor([0]), max_share=1.0, confidence=0.6
+    )
+    for search in (prefix_search, greedy_search):
+        found = search(query, torch.linspace(1, 0, 4), torch.ones(4, dtype=torch.bool))
+        assert (removed_set(found.removed), found.flipped.tolist()) == ({0, 1}, [True])
+
+
 def test_of_as_many_units_greedy_takes_those_that_leave_the_model_surer() -> None:
     """The ranking has 0 and 1; 4 and 5 are as many, and surer."""
 

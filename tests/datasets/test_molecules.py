@@ -13,6 +13,7 @@ from rcexplainer.datasets import GraphDataset, load
 from rcexplainer.datasets.fragments import ATOM_NAMES, BOND_NAMES, to_data
 from rcexplainer.datasets.molecules import from_rdkit, to_rdkit
 from rcexplainer.datasets.nitro import nitro
+from rcexplainer.datasets.smiles_file import unlabelled
 from rcexplainer.errors import DatasetError, GraphError, MissingExtraError
 from rcexplainer.gnn.graph_checks import as_graphs
 
@@ -98,6 +99,29 @@ def test_columns_can_be_named(write: Write) -> None:
     assert dataset.class_names == ("no", "yes")
 
 
+def test_ids_are_read_where_the_file_has_them(write: Write) -> None:
+    dataset = load(write("smiles,label,Name\nCCO,0,ethanol\nCCN,1,\n"))
+    assert [graph.id for graph in dataset.graphs] == ["ethanol", ""]
+    assert Batch.from_data_list(list(dataset.graphs)).id == ["ethanol", ""]
+    dataset = load(write("smiles,label,code\nCCO,0,E1\nCCN,1,E2\n"), id_column="Code")
+    assert [graph.id for graph in dataset.graphs] == ["E1", "E2"]
+    assert "id" not in load(write(GOOD))[0]
+    with pytest.raises(DatasetError, match=r"no column 'key'; .* Choose a column with id_column"):
+        load(write(GOOD), id_column="key")
+
+
+def test_molecules_without_labels(write: Write) -> None:
+    path = write("code,smiles\nA,CCO\nB,C1CC\nC,CCN\n").removeprefix("csv:")
+    dataset = unlabelled(path, id_column="code")
+    assert [(graph.smiles, graph.row, graph.id) for graph in dataset.graphs] == [("CCO", 2, "A"), ("CCN", 4, "C")]
+    assert [(bad.row, bad.reason) for bad in dataset.bad_rows] == [(3, "not a SMILES")]
+    assert [graph.y for graph in dataset.graphs] == [None, None]
+    assert (dataset.class_names, dataset.split.test.tolist(), len(dataset.split.train)) == ((), [0, 1], 0)
+    as_graphs(dataset.graphs)
+    labelled = load(write(GOOD))
+    assert torch.equal(unlabelled(write(GOOD).removeprefix("csv:"))[2].x, labelled[2].x)
+
+
 def test_a_byte_order_mark_is_no_part_of_the_first_name(write: Write) -> None:
     assert len(load(write(GOOD, encoding="utf-8-sig"))) == 4
 
@@ -162,7 +186,10 @@ def test_classes_are_those_of_the_rows_that_are_left(write: Write) -> None:
             r"has no column named smiles, .* or structure; its first line, which must name the columns, "
             r"reads: CCO, 1\. Choose a column with smiles_column",
         ),
-        ("smiles,weight\nCCO,1\n", r"no column named label, .* reads: smiles, weight\. .* label_column"),
+        (
+            "smiles,weight\nCCO,1\n",
+            r"no column named label, .* reads: smiles, weight\. .* label_column; .* explain",
+        ),
         ("smiles,label\nC1CC,0\n,1\n", r"none of its 2 rows can be used: line 2: 'C1CC', not a SMILES; line 3"),
         ("smiles,label\nCCO,1\nC1CC,0\nCCN,1\n", r"all 2 usable rows are of class '1'; at least two"),
         (

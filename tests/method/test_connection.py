@@ -105,6 +105,12 @@ def _only(fitted, place: int):
     ],
 )
 def test_impossible_values(wrong, message: str) -> None:
-    for method in (Random, PGExplainer):
+    for method in (Random, PGExplainer, rc.RCExplainer):
         with pytest.raises(RCExplainerError, match=message):
             method(**wrong)
+
+
+def test_a_method_says_whether_it_connects() -> None:
+    assert rc.RCExplainer(task="node").connected
+    assert not rc.RCExplainer(task="node", connected=False).connected
+    assert not rc.RCExplainer().connected

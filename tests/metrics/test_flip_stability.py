@@ -112,6 +112,14 @@ def test_what_does_not_flip_is_left_out() -> None:
     assert all(math.isnan(value) for value in (*nothing.flipped, *nothing.original))
 
 
+def test_the_model_itself_its_split_or_a_fitted_explainer_of_it() -> None:
+    found = flip_stability(SPLIT, SHOWN)
+    assert flip_stability(ByNumberOfEdges(), SHOWN) == flip_stability(fit(GRAPHS), SHOWN) == found
+    assert flip_stability(SPLIT, []).graphs == 0
+    with pytest.raises(RCExplainerError, match="at least one explanation is needed"):
+        flip_stability(ByNumberOfEdges(), [])
+
+
 def test_what_cannot_be_measured() -> None:
     for wrong, message in (
         ({"noise": ()}, "noise takes one or more shares from 0 to 1"),

@@ -102,7 +102,7 @@ def test_the_norm_of_a_head_is_that_of_its_difference_vector() -> None:
 
 
 def test_what_differs_by_dataset_is_set_by_the_entry() -> None:
-    from rcexplainer.paper.job_lists import variants
+    from rcexplainer.paper.variants import variants
 
     settings = profile_settings("authors", "standard")
     sparse = {

@@ -1,8 +1,8 @@
 """Tables of what boundaries add, from made-up results."""
 
 from rcexplainer.paper.boundary_tables import boundary_headline, boundary_tables, first_of, paired
-from rcexplainer.paper.job_lists import panels, variants
 from rcexplainer.paper.plan import profile_settings
+from rcexplainer.paper.variants import panels, variants
 
 SETTINGS = profile_settings("boundaries", "standard")
 

@@ -8,14 +8,16 @@ from rcexplainer.benchmark.case import Case
 from rcexplainer.errors import MissingExtraError
 from rcexplainer.paper import dial
 from rcexplainer.paper.dial import dial_points, graphs_by_class
+from rcexplainer.paper.dial_curve import dial_curve
 from rcexplainer.paper.dial_figure import dial_figure
-from rcexplainer.paper.dial_tables import dial_curve, dial_tables
+from rcexplainer.paper.dial_tables import dial_tables
 from rcexplainer.paper.entries import figures, plan, tables
+from rcexplainer.paper.scores_alone import score_claims, scores_table
 from rcexplainer.paper.verdicts import verdicts
-from tests.paper.fakes import results_of
+from tests.paper.fakes import DIAL_CLASSES, results_of
 from tests.paper.toys import toy_data
 
-SETTINGS = {"seeds": 1, "methods": ["rcexplainer", "greedy", "slow"]}
+SETTINGS = {"seeds": 1, "model": "paper", "methods": ["rcexplainer", "greedy", "slow"]}
 
 
 def result(seed: int, *points: tuple[int | str, float, dict[int, float]], skipped: str = "") -> dict:
@@ -59,8 +61,11 @@ def test_the_table_has_the_cheapest_first_and_says_what_is_missing() -> None:
         "runs": "99.5",
         "ratio, a ↑": "1.125",
         "lowest ↑": "1.125",
+        "where": "seed 0, a",
+        "greedy there": "0.533",
         "graphs": "3",
     }
+    assert [table.to_rows()[2][name] for name in ("lowest ↑", "where", "greedy there")] == ["1.000", "–", "–"]
     assert table.notes == ("attention is left out: it has no attention",)
     assert dial_tables(SETTINGS, tagged(rcexplainer=OURS)) == []  # nothing to take a ratio of
     low = result(0, (0, 100, {3: 0.4, 1: 0.2}))
@@ -74,7 +79,7 @@ def test_every_method_is_in_the_figure() -> None:
     (figure,) = figures(planned, results)
     axes = figure.figure.axes
     assert [own.get_title(loc="left") for own in axes] == [
-        f"{dataset}, {name}" for dataset in ("mutagenicity", "nci1") for name in ("no", "yes")
+        f"{dataset}, {name}" for dataset, names in DIAL_CLASSES.items() for name in names
     ]
     for own in axes:
         assert own.get_xscale() == "log"
@@ -82,26 +87,85 @@ def test_every_method_is_in_the_figure() -> None:
     ours = next(line for line in axes[0].lines if line.get_label() == "RCExplainer")
     assert list(ours.get_xdata()) == [1, 9, 17, 33, 65, 129, 200, 257]
     assert dial_figure(SETTINGS, tagged(rcexplainer=OURS)) == []
-    assert len(tables(planned, results)) == 2
 
 
-def judged(change) -> dict[str, tuple[bool | None, str]]:
+def test_the_worst_seed_and_class_are_named_in_the_table() -> None:
+    def two(seed: int, no: float, yes: float) -> dict:
+        classes = {
+            name: {"runs": 1, "places": [0, 1], "drops": [drop] * 2} for name, drop in (("no", no), ("yes", yes))
+        }
+        return {"seed": seed, "points": [{"refine": 0, "classes": classes}], "skipped": ""}
+
+    found = [
+        ({"dataset": "toy", "model": "gin", "variant": variant}, one)
+        for variant, results in {
+            "rcexplainer": [two(4, 1.8, 1.5), two(5, 1.0, 1.9)],
+            "greedy": [two(4, 2.0, 2.0), two(5, 1.25, 2.0)],
+        }.items()
+        for one in results
+    ]
+    (table,) = dial_tables(SETTINGS, found)
+    assert table.to_rows()[0] == {
+        "method": "rcexplainer",
+        "runs": "1.0",
+        "ratio, no ↑": "0.850 ± 0.071",
+        "ratio, yes ↑": "0.850 ± 0.141",
+        "lowest ↑": "0.750",
+        "where": "seed 4, yes",
+        "greedy there": "0.400",
+        "graphs": "8",
+    }
+    (table,) = scores_table(SETTINGS, found)
+    assert [list(row.values()) for row in table.to_rows()] == [
+        ["toy, gin, no", "0.850 ± 0.071", "0.800", "5", "0.250"],
+        ["toy, gin, yes", "0.850 ± 0.141", "0.750", "4", "0.400"],
+    ]
+    assert scores_table(SETTINGS, found[:2]) == []
+    assert dial_figure(SETTINGS, found) == []  # not all methods were run on this network
+
+
+def test_the_scores_alone_are_measured_on_more_networks() -> None:
+    planned = plan("dial", "standard")
+    jobs = {job: tags for job, tags in planned.rows.items() if job.kind == "dial" and tags["model"] != "paper"}
+    assert {(tags["dataset"], tags["model"]) for tags in jobs.values()} == {
+        (dataset, model) for dataset in ("mutagenicity", "nci1") for model in ("paper-deep-head", "gin", "gcn")
+    }
+    assert {tags["variant"] for tags in jobs.values()} == {"rcexplainer", "greedy"}
+    assert all(job.inputs["refine"] == [0] and job.inputs["most"] == 100 for job in jobs)
+    assert len(jobs) == 2 * 3 * 2 * 3
+    assert list(planned.rows)[-1] in jobs  # after all others
+    made = tables(planned, results_of(planned))
+    assert len(made) == 8 + 1
+    assert [len(one.rows) for one in made] == [7 + 15] * 2 + [2] * 6 + [16]
+    assert {tags["model"] for tags in plan("dial", "quick").rows.values()} == {"paper"}
+
+
+SEEDS = "scores alone, every seed and class"
+
+
+def judged(change, model: str = "paper") -> dict[str, tuple[bool | None, str]]:
+    """The verdicts on NCI1, and on single seeds, with changed results of NCI1 on one network."""
     planned = plan("dial", "standard")
     results = dict(results_of(planned))
     for job, tags in planned.rows.items():
-        if tags["dataset"] == "nci1" and not tags.get("network"):
+        if (tags["dataset"], tags["model"]) == ("nci1", model) and not tags.get("network"):
             change(tags["variant"], results[job])
     found = verdicts(planned, results)
-    return {one.claim: (one.reached, one.found) for one in found if one.claim.startswith("nci1")}
+    assert all(one.reached for one in found if one.claim.startswith("mutagenicity"))
+    return {one.claim: (one.reached, one.found) for one in found if not one.claim.startswith("mutagenicity")}
+
+
+def failed(found: dict[str, tuple[bool | None, str]]) -> dict[str, tuple[bool | None, str]]:
+    return {claim: one for claim, one in found.items() if not one[0]}
 
 
 def test_a_ratio_that_is_too_low_is_named_with_its_class() -> None:
     def change(variant: str, result: dict) -> None:
         if variant == "rcexplainer":
-            result["points"][3]["classes"]["yes"]["drops"] = [1.8] * 4
+            result["points"][3]["classes"]["active"]["drops"] = [1.8] * 4
 
     found = judged(change)
-    assert found["nci1: fidelity of a ranking refined with 32 model runs"] == (False, ".900 (yes)")
+    assert failed(found) == {"nci1: fidelity of a ranking refined with 32 model runs": (False, ".900 (active)")}
     assert found["nci1: fidelity of a ranking refined with 64 model runs"][0]
     assert found["nci1: no method above RCExplainer with as few model runs"][0]
 
@@ -109,11 +173,76 @@ def test_a_ratio_that_is_too_low_is_named_with_its_class() -> None:
 def test_a_method_above_ours_with_as_few_runs_is_named() -> None:
     def change(variant: str, result: dict) -> None:
         if variant == "cf2":
-            result["points"][0]["classes"]["no"]["drops"] = [1.9] * 4
+            result["points"][0]["classes"]["inactive"]["drops"] = [1.92] * 4
 
     reached, found = judged(change)["nci1: no method above RCExplainer with as few model runs"]
     assert reached is False
-    assert found == "cf2 has .950 (no) with 30 runs, ours .930"
+    assert found == "cf2 has .960 (inactive) with 30 runs, ours .945"
+
+
+def lowered(name: str, seed: int, drop: float, greedy: float = 2.0):
+    """A change of one seed and class: RCExplainer's scores alone and greedy deletion lose this much."""
+
+    def change(variant: str, result: dict) -> None:
+        if result["seed"] == seed and variant in ("rcexplainer", "greedy"):
+            own = drop if variant == "rcexplainer" else greedy
+            result["points"][0]["classes"][name]["drops"] = [own] * 4
+
+    return change
+
+
+def test_scores_alone_that_are_too_low_are_named_with_seed_and_class() -> None:
+    found = judged(lowered("active", 1, 1.7))
+    assert failed(found) == {"nci1: scores alone": (False, ".907 (active; lowest .850, seed 1)")}
+    assert found[SEEDS] == (True, "lowest: nci1, paper, seed 1, active: .850 (greedy's fidelity .400)")
+    # the other class has a lower aim; its single seed is still too low
+    found = judged(lowered("inactive", 2, 1.5))
+    assert failed(found) == {SEEDS: (False, "nci1, paper, seed 2, inactive: .750 (greedy's fidelity .400)")}
+
+
+def test_scores_alone_on_another_network_are_judged_by_the_mean_of_both_classes() -> None:
+    assert failed(judged(lowered("active", 1, 1.244), "gcn")) == {
+        "nci1: scores alone on paper-deep-head, gin, gcn": (False, ".883 (gcn; lowest .622, seed 1, active)"),
+        SEEDS: (False, "nci1, gcn, seed 1, active: .622 (greedy's fidelity .400)"),
+    }
+
+
+def test_a_seed_on_which_greedy_deletion_has_little_fidelity_is_not_judged_alone() -> None:
+    found = judged(lowered("active", 1, 0.3, greedy=0.5), "gin")
+    assert found[SEEDS] == (True, "lowest: mutagenicity, paper, seed 0, mutagen: .935 (greedy's fidelity .400)")
+    assert judged(lowered("active", 1, 0.3, greedy=0.51), "gin")[SEEDS] == (
+        False,
+        "nci1, gin, seed 1, active: .588 (greedy's fidelity .102)",
+    )
+    settings = SETTINGS | {"scores_alone": []}
+    aims = {"classes": {"toy": {"a": 0.9}}, "both": 0.9, "seed": 0.8}
+    low = result(0, (0, 100, {3: 0.4, 1: 0.2}))
+    *_, (_, _, checks) = score_claims(settings, aims, tagged(rcexplainer=OURS, greedy=low))
+    assert [(one.holds, one.says) for one in checks] == [(None, "greedy deletion's mean fidelity is nowhere above .10")]
+
+
+def test_a_class_without_a_ratio_leaves_the_claims_open() -> None:
+    def elsewhere(variant: str, result: dict) -> None:
+        if variant == "rcexplainer" and result["seed"] == 2:
+            result["points"][0]["classes"]["active"] = {"runs": 1, "places": [], "drops": []}
+
+    assert judged(elsewhere)[SEEDS] == (None, "nci1, paper, seed 2, active: no ratio")
+
+    def nowhere(variant: str, result: dict) -> None:
+        if variant == "rcexplainer":
+            result["points"][0]["classes"]["active"] = {"runs": 1, "places": [], "drops": []}
+
+    assert judged(nowhere)["nci1: scores alone"] == (None, "not measured")
+
+
+def test_networks_that_were_not_run_leave_the_claims_about_them_open() -> None:
+    planned = plan("dial", "standard")
+    results = {job: one for job, one in results_of(planned).items() if job.inputs["model"] == "paper"}
+    found = {one.claim: one for one in verdicts(planned, results)}
+    assert found["nci1: scores alone"].reached
+    assert found["nci1: no method above RCExplainer with as few model runs"].reached
+    for claim in ("nci1: scores alone on paper-deep-head, gin, gcn", SEEDS):
+        assert (found[claim].reached, found[claim].found) == (None, "rcexplainer: not run; greedy: not run")
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from rcexplainer.paper import job_kinds, record, store
+from rcexplainer.paper import job_inputs, record, store
 from rcexplainer.paper.entries import PAPER_ENTRIES, plan, tables
 from rcexplainer.paper.job import Job
-from rcexplainer.paper.job_lists import measurements, variants
+from rcexplainer.paper.job_lists import measurements
 from rcexplainer.paper.markdown_pages import write_pages
 from rcexplainer.paper.record import Record, as_of, newest
 from rcexplainer.paper.report import write_report
@@ -17,12 +17,13 @@ from rcexplainer.paper.results_folder import open_folder, read_folder
 from rcexplainer.paper.runner import run_jobs
 from rcexplainer.paper.store import Store
 from rcexplainer.paper.table import Column, Table, TableCell, dated
+from rcexplainer.paper.variants import variants
 from tests.paper.fakes import result_of, results_of
 from tests.paper.test_packs import RESULTS
 
 OLD = {"versions": {"rcexplainer": "0.1.0"}, "machine": "a machine", "commit": "abc1234"}
 
-NEW_ENTRIES = ("authors", "boundaries", "stability", "tuning", "dial")  # version 0.1 did not have them
+NEW_ENTRIES = ("authors", "boundaries", "stability", "tuning", "dial", "nodes")  # version 0.1 did not have them
 
 
 def kept(version: str, number: int = 0, **inputs) -> Record:
@@ -86,7 +87,7 @@ def test_a_result_of_the_same_request_is_shown_but_not_done(packed: bool, folder
     before = folder.records(plan("case-study", "standard").jobs)
     if packed:
         folder.pack({"case-study": before})
-    monkeypatch.setattr(job_kinds, "KIND_VERSIONS", job_kinds.KIND_VERSIONS | {"case": 99, "network": 99})
+    monkeypatch.setattr(job_inputs, "KIND_VERSIONS", job_inputs.KIND_VERSIONS | {"case": 99, "network": 99})
     planned = plan("case-study", "standard")
     found = open_folder(folder.folder)
     assert folder.records(planned.jobs) == {}
@@ -109,7 +110,7 @@ def test_a_result_of_the_same_request_is_shown_but_not_done(packed: bool, folder
 def test_run_again_it_replaces_what_was_there(folder: Store, monkeypatch) -> None:
     old = plan("case-study", "standard").jobs
     folder.pack({"case-study": old})
-    monkeypatch.setitem(job_kinds.KIND_VERSIONS, "case", 99)
+    monkeypatch.setitem(job_inputs.KIND_VERSIONS, "case", 99)
     planned = plan("case-study", "standard")
     cases = [job for job in planned.jobs if job.kind == "case"]
     run_jobs(cases[:2], folder, lambda job, networks: result_of(job), progress=False)
@@ -173,7 +174,7 @@ def test_every_stored_result_of_this_repository_is_shown(tmp_path, monkeypatch) 
     """Also if every setting is carried out otherwise: nothing that version 0.1 measured gets lost from the pages."""
     (tmp_path / "runs").symlink_to(RESULTS / "runs")
     (tmp_path / "profile.json").write_bytes((RESULTS / "profile.json").read_bytes())
-    monkeypatch.setattr(job_kinds, "KIND_VERSIONS", dict.fromkeys(job_kinds.KIND_VERSIONS, 99))
+    monkeypatch.setattr(job_inputs, "KIND_VERSIONS", dict.fromkeys(job_inputs.KIND_VERSIONS, 99))
     monkeypatch.setattr(record, "__version__", "9.9.9")
     found = open_folder(tmp_path)
     stored = {one.request for one in Store(tmp_path).archive.by_digest.values() if one.version == "0.1"}

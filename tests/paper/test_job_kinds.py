@@ -9,7 +9,7 @@ from rcexplainer.benchmark import accuracy
 from rcexplainer.benchmark.methods import METHODS, Caps
 from rcexplainer.gnn import TrainConfig
 from rcexplainer.gnn.models import MODELS
-from rcexplainer.paper import job_kinds
+from rcexplainer.paper import job_inputs
 from rcexplainer.paper.entries import PAPER_ENTRIES, plan
 from rcexplainer.paper.job import Job
 from rcexplainer.paper.job_kinds import (
@@ -103,7 +103,7 @@ def test_a_kind_that_works_otherwise_is_run_again(monkeypatch) -> None:
     before = dependents()
     for kind in before:
         with monkeypatch.context() as patch:
-            patch.setitem(job_kinds.KIND_VERSIONS, kind, 99)
+            patch.setitem(job_inputs.KIND_VERSIONS, kind, 99)
             assert [name for name, digest in dependents().items() if digest != before[name]] == [kind]
 
 

@@ -14,7 +14,7 @@ from rcexplainer.benchmark.tuned import all_tuned, tuned_settings
 from rcexplainer.benchmark.validation import ValidationCase
 from rcexplainer.datasets import task_of
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.paper import job_kinds
+from rcexplainer.paper import job_inputs
 from rcexplainer.paper.entries import plan
 from rcexplainer.paper.job_kinds import measure_job, tuning_job
 from rcexplainer.paper.packs import read_archive
@@ -136,10 +136,10 @@ def test_a_changed_winner_is_another_job_and_tuning_knows_none(monkeypatch) -> N
         tuning = tuning_job(*where, "cf2", grid=[{}], graphs=9, most=9)
         return measure_job(*where, "cf2").digest, measure_job(*where, "random").digest, tuning.digest
 
-    monkeypatch.setattr(job_kinds, "tuned_settings", lambda dataset, method: {})
+    monkeypatch.setattr(job_inputs, "tuned_settings", lambda dataset, method: {})
     before = digests()
     tuned = {"cf2": {"weight": 77.0}}
-    monkeypatch.setattr(job_kinds, "tuned_settings", lambda dataset, method: tuned.get(method, {}))
+    monkeypatch.setattr(job_inputs, "tuned_settings", lambda dataset, method: tuned.get(method, {}))
     after = digests()
     assert before[0] != after[0]
     assert before[1:] == after[1:]

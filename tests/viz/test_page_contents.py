@@ -60,7 +60,7 @@ def test_molecules_have_rdkits_places_elements_and_bond_orders() -> None:
     shown = make_document({"": [one]}).instances[0]
     assert shown.molecule
     assert [text for text in shown.texts if text] == ["O", "N⁺", "O", "O⁻"]
-    assert shown.names[:4] == ("C0", "C1", "O2", "C3")
+    assert shown.names[:4] == ("C0", "C1", "O2", "c3")
     orders = {(u, v): order for u, v, order in shown.edges}
     assert orders[0, 1] == 1
     assert orders[1, 2] == 2

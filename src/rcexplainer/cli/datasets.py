@@ -27,14 +27,15 @@ def datasets(
     root: Root = None,
     as_json: Json = False,
 ) -> None:
-    """List the datasets, or load some of them and show their sizes."""
-    from rcexplainer.datasets import DATASETS, FAMILIES
-    from rcexplainer.datasets.inventory import describe
-
+    """List the datasets without loading any, or load some of them and show their sizes."""
     if names:
+        from rcexplainer.datasets.inventory import describe
+
         found = [describe(name, root=root, seed=seed) for name in names]
         caption = "nodes and edges: means over the graphs; an undirected edge counts once"
         show([asdict(one) for one in found], [one.row() for one in found], caption, as_json)
         return
+    from rcexplainer.datasets.entries import DATASETS, FAMILIES  # a list of names needs no torch
+
     listed = [{"name": name, "task": one.task, "about": one.about} for name, one in {**DATASETS, **FAMILIES}.items()]
     show(listed, listed, "`rcexplainer datasets NAME` shows the sizes of a dataset", as_json)

@@ -5,35 +5,41 @@ from typing import Annotated
 
 import typer
 
+from rcexplainer.cli.option_conflicts import refuse_together, refuse_without
 from rcexplainer.cli.options import (
     ARCHITECTURES,
     INPUT,
     METHOD,
     OUTPUT,
-    Dataset,
+    DatasetOrGraphs,
     Device,
+    Graphs,
     Json,
     Preset,
     Quiet,
     Root,
     Settings,
+    Task,
     Threads,
     parse_settings,
 )
 from rcexplainer.cli.output import show_tables
 from rcexplainer.cli.threads import use_threads
+from rcexplainer.errors import RCExplainerError
 from rcexplainer.saving.documents import writable_folder
 
-PROTOCOL = "Protocol"  # a group of options in the help
+PROTOCOL, OWN = "Protocol", "Your own model"  # groups of options in the help
 EXAMPLES = (
     "rcexplainer evaluate --dataset ba-2motifs --seeds 3 --out evaluation",
     "rcexplainer evaluate --dataset mutagenicity --methods rcexplainer,gnnexplainer,pgexplainer",
     "rcexplainer evaluate --dataset mutagenicity --protocol paper --preset paper",
+    "rcexplainer evaluate --model my_package.gnn:load_model --graphs my_package.data:load_graphs \\\n"
+    "    --explainer explainer.safetensors --methods gnnexplainer",
 )
 
 
 def evaluate(
-    dataset: Dataset,
+    dataset: DatasetOrGraphs = None,
     arch: Annotated[
         str | None,
         typer.Option(
@@ -51,6 +57,37 @@ def evaluate(
         ),
     ] = None,
     root: Root = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|MODULE:FUNCTION",
+            rich_help_panel=OWN,
+            help="Measure on this trained network, and train none: your own function without arguments that returns an "
+            "nn.Module, or a file that `rcexplainer train` wrote.",
+        ),
+    ] = None,
+    graphs: Graphs = None,
+    task: Task = None,
+    index: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="N,N…",
+            rich_help_panel=OWN,
+            help="Hold out exactly these, and fit on all others: graphs by their place, nodes by their number, links "
+            "as pairs such as 0-5,2-9; or a file of these (default: the test part of a split by --seed).",
+        ),
+    ] = None,
+    explainer: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            rich_help_panel=OWN,
+            help="Measure this explainer, a file that `rcexplainer fit` wrote, in place of fitting one.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="N", rich_help_panel=OWN, help="Seed of the split of your own graphs.")
+    ] = 0,
     methods: Annotated[
         str | None,
         typer.Option(
@@ -96,12 +133,42 @@ def evaluate(
     device: Device = None,
     threads: Threads = None,
 ) -> None:
-    """Train networks, explain them, and measure fidelity, flips, robustness, motif accuracy and time."""
-    use_threads(threads)
-    from rcexplainer.benchmark.harness import evaluate as run
+    """Train networks, explain them, and measure fidelity, flips, robustness, motif accuracy and time.
 
+    With --model nothing is trained but explainers: fidelity, flips and counterfactuals on held-out instances.
+    """
+    use_threads(threads)
     if out is not None:
         writable_folder(out)
+    if model is not None:
+        refuse_together("--model", arch=arch, recipe=recipe)
+        if (protocol, seeds) != ("held-out", 1):
+            raise RCExplainerError("--protocol and --seeds are for networks that are trained here: leave them out")
+        from rcexplainer.cli.named_evaluation import evaluate_named
+
+        own = evaluate_named(
+            model,
+            dataset=dataset,
+            graphs=graphs,
+            task=task,
+            index=index,
+            explainer=explainer,
+            methods=methods,
+            preset=preset,
+            settings=parse_settings(settings),
+            seed=seed,
+            root=root,
+            out=out,
+            device=device,
+            progress=not quiet,
+        )
+        show_tables(own.to_json() | {"model": model}, own.tables(), as_json)
+        return
+    from rcexplainer.benchmark.harness import evaluate as run
+
+    refuse_without("--model", graphs=graphs, task=task, index=index, explainer=explainer)
+    if dataset is None:
+        raise RCExplainerError("give --dataset NAME, or your own --model and --graphs")
     result = run(
         dataset,
         arch,

@@ -1,54 +1,99 @@
-"""`rcexplainer explain`: counterfactuals of a dataset's graphs, by a saved explainer."""
+"""`rcexplainer explain`: counterfactuals of graphs, nodes or links, by a saved explainer."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rcexplainer.cli.options import INPUT, METHOD, OUTPUT, Dataset, Device, Json, Model, Quiet, Root, SplitSeed, Threads
+from rcexplainer.cli.options import (
+    INPUT,
+    METHOD,
+    OUTPUT,
+    DatasetOrGraphs,
+    Device,
+    Graphs,
+    Json,
+    Model,
+    Quiet,
+    Root,
+    SplitSeed,
+    Task,
+    Threads,
+)
 from rcexplainer.cli.output import show
 from rcexplainer.cli.threads import use_threads
 from rcexplainer.saving.documents import writable_file, write_document
 
-WHICH = "Which graphs"  # a group of options in the help
+WHICH = "Which graphs, nodes or links"  # a group of options in the help
 FILES = "--dataset nitro --model gnn.safetensors --explainer explainer.safetensors"
+OWN = "--model my_package.gnn:load_model --graphs my_package.data:load_graphs \\\n    --explainer explainer.safetensors"
 EXAMPLES = (
     f"rcexplainer explain {FILES} --limit 5",
     f"rcexplainer explain {FILES} \\\n    --predicted positive --search greedy --out explanations.json",
     f"rcexplainer explain {FILES} \\\n    --search greedy --confidence 0.8",
     f"rcexplainer explain {FILES} --limit 5 --refine 32",
     f"rcexplainer explain {FILES} --html page.html",
+    "rcexplainer explain --input molecules.csv --model gnn.safetensors --explainer explainer.safetensors",
+    f"rcexplainer explain {OWN} --index 3,5,8",
+    f"rcexplainer explain {OWN} --task link --index 0-5,2-9",
 )
 
 
 def explain(
-    dataset: Dataset,
     model: Model,
     explainer: Annotated[
         Path,
         typer.Option(metavar="FILE", rich_help_panel=INPUT, help="Explainer, a file that `rcexplainer fit` wrote."),
     ],
+    dataset: DatasetOrGraphs = None,
+    graphs: Graphs = None,
+    task: Task = None,
+    input_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--input",
+            metavar="FILE",
+            rich_help_panel=INPUT,
+            help="Molecules of a CSV file in place of a dataset: a column of SMILES is enough, labels are not needed. "
+            "For networks trained on csv:PATH or nitro.",
+            show_default=False,
+        ),
+    ] = None,
+    smiles_column: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", rich_help_panel=INPUT, help="Column of SMILES of --input (default: found)."),
+    ] = None,
+    id_column: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", rich_help_panel=INPUT, help="Column of ids of --input (default: found, if any)."),
+    ] = None,
     seed: SplitSeed = None,
     root: Root = None,
     part: Annotated[
-        str, typer.Option(metavar="NAME", rich_help_panel=WHICH, help="Part of the dataset: train, val or test.")
-    ] = "test",
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            rich_help_panel=WHICH,
+            help="Part of the split: train, val or test (default: test of a dataset; all of your own graphs).",
+        ),
+    ] = None,
     index: Annotated[
         list[str] | None,
         typer.Option(
             metavar="N,N…",
             rich_help_panel=WHICH,
-            help="Only these graphs, by their place in the part, such as 0,5,7; may be repeated.",
+            help="Only these: graphs of a dataset by their place in the part, such as 0,5,7; your own graphs by their "
+            "place, nodes by their number, links as pairs such as 0-5,2-9; a file of these, or all. May be repeated.",
         ),
     ] = None,
     predicted: Annotated[
         str | None,
         typer.Option(
-            metavar="CLASS", rich_help_panel=WHICH, help="Only graphs predicted as this class, by name or number."
+            metavar="CLASS", rich_help_panel=WHICH, help="Only those predicted as this class, by name or number."
         ),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", rich_help_panel=WHICH, help="Only the first N of these graphs.")
+        int | None, typer.Option(min=1, metavar="N", rich_help_panel=WHICH, help="Only the first N of these.")
     ] = None,
     search: Annotated[
         str,
@@ -105,29 +150,28 @@ def explain(
     device: Device = None,
     threads: Threads = None,
 ) -> None:
-    """Explain graphs: the prediction, the edges without which it changes, and the prediction without them."""
+    """Explain graphs, nodes or links: the prediction, the edges without which it changes, and the prediction then."""
     use_threads(threads)
+    from rcexplainer.cli.explain_settings import ExplainSettings, parse_budget
     from rcexplainer.cli.explanation_page import writable_page, write_page
-    from rcexplainer.cli.explanation_report import explain_saved, parse_budget, parse_index
+    from rcexplainer.cli.explanations import explain_named
 
-    places = None if index is None else parse_index(index)
+    settings = ExplainSettings(limit, predicted, search, parse_budget(budget), confidence, refine, not quiet)
     if out is not None:
         writable_file(out)
     if html is not None:
         writable_page(html)
-    report = explain_saved(
-        dataset,
+    report = explain_named(
         model,
         explainer,
+        dataset=dataset,
+        graphs=graphs,
+        input_file=input_file,
+        columns=(smiles_column, id_column),
+        task=task,
         part=part,
-        index=places,
-        limit=limit,
-        predicted=predicted,
-        search=search,
-        budget=parse_budget(budget),
-        confidence=confidence,
-        refine=refine,
-        progress=not quiet,
+        index=index,
+        settings=settings,
         seed=seed,
         root=root,
         device=device,

@@ -36,8 +36,10 @@ def write_page(report: ExplanationReport, path: Path) -> Path:
         [one.result for one in report.explained],
         path,
         report.fitted,
-        title=f"{report.data.name}, {report.part}: explanations",
-        names=[str(one.index) for one in report.explained],
+        title=f"{report.data.name}{f', {report.part}' if report.part else ''}: explanations",
+        names=[
+            str(one.index) if isinstance(one.index, int) else "–".join(map(str, one.index)) for one in report.explained
+        ],
         node_names=report.data.node_names,
         edge_names=report.data.edge_names,
     )

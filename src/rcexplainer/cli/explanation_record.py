@@ -4,42 +4,51 @@ from collections.abc import Sequence
 from typing import Any
 
 from torch import Tensor
+from torch_geometric.data import Data
 
 from rcexplainer.datasets import GraphDataset
+from rcexplainer.datasets.node_labels import has_node_names, node_label
 from rcexplainer.explanation import Explanation
 
 TOP_EDGES = 10  # edges with the highest scores in a record
+IDENTITY = ("id", "row", "smiles")  # attributes of a graph that say where it comes from
 
 
 def explanation_record(one: Explanation, data: GraphDataset) -> dict[str, Any]:
     """Convert an explanation to JSON values.
 
     Args:
-        one: The explanation of a graph.
-        data: The graph's dataset, for the names of classes and nodes.
+        one: The explanation of a graph, node or link.
+        data: The dataset, for the names of classes and nodes.
 
     Returns:
-        Prediction, highest edge scores (with the relevance of the edge, if the method has that reading), the model runs
+        Where the graph comes from (`id`, `row`, `smiles`) and what its nodes are called, where that is known;
+        prediction, highest edge scores (with the relevance of the edge, if the method has that reading), the model runs
         spent on their ranking (`refined`), and counterfactual (None where none was searched for). An edge is a pair of
-        nodes, counted from 0 within the graph.
+        nodes, counted from 0 within the graph. `nodes` and `edges` count what the prediction depends on.
     """
+    class_names, node_names = data.class_names, data.node_names
     best = one.unit_scores.argsort(descending=True, stable=True)[:TOP_EDGES]
     top = zip(
         one.units.pair[:, best].T.tolist(),
-        edge_labels(one, best, data.node_names),
+        edge_labels(one, best, node_names),
         one.unit_scores[best].tolist(),
         strict=True,
     )
-    record: dict[str, Any] = {
-        "nodes": int(one.graph.num_nodes or 0),
+    record: dict[str, Any] = identity(one.graph) if one.index is None else {}
+    record |= {
+        "nodes": int(one.instance.num_nodes or 0),
         "edges": len(one.units),
-        "prediction": data.class_names[one.prediction],
-        "probabilities": dict(zip(data.class_names, one.probabilities.tolist(), strict=True)),
+        "prediction": class_names[one.prediction],
+        "probabilities": dict(zip(class_names, one.probabilities.tolist(), strict=True)),
         "top": [{"edge": pair, "name": name, "score": score} for pair, name, score in top],
         "above_half": int((one.unit_scores > 0.5).sum()),
         "refined": one.refined,
         "counterfactual": None,
     }
+    if one.index is None and has_node_names(one.graph, node_names):
+        label = node_label(one.graph, node_names)
+        record["node_names"] = [label(node) for node in range(record["nodes"])]
     if one.relevance is not None:
         for edge, relevance in zip(record["top"], one.unit_relevance[best].tolist(), strict=True):
             edge["relevance"] = relevance
@@ -47,9 +56,9 @@ def explanation_record(one: Explanation, data: GraphDataset) -> dict[str, Any]:
         removed = one.removed_units
         record["counterfactual"] = {
             "removed": one.units.pair[:, removed].T.tolist(),
-            "names": edge_labels(one, removed, data.node_names),
-            "prediction": data.class_names[counterfactual.prediction],
-            "probabilities": dict(zip(data.class_names, counterfactual.probabilities.tolist(), strict=True)),
+            "names": edge_labels(one, removed, node_names),
+            "prediction": class_names[counterfactual.prediction],
+            "probabilities": dict(zip(class_names, counterfactual.probabilities.tolist(), strict=True)),
             "flipped": counterfactual.flipped,
             "minimal": counterfactual.minimal,
             "exhausted": counterfactual.exhausted,
@@ -59,22 +68,35 @@ def explanation_record(one: Explanation, data: GraphDataset) -> dict[str, Any]:
     return record
 
 
+def identity(graph: Data) -> dict[str, Any]:
+    """Say where a graph comes from.
+
+    Args:
+        graph: The graph.
+
+    Returns:
+        Its `id`, `row` (line of its file) and `smiles`, each where the graph has it.
+    """
+    found = {key: graph.get(key) for key in IDENTITY}
+    plain = {
+        key: value.item() if isinstance(value, Tensor) and value.numel() == 1 else value for key, value in found.items()
+    }
+    return {key: value for key, value in plain.items() if isinstance(value, str | int) and value != ""}
+
+
 def edge_labels(one: Explanation, units: Tensor, node_names: Sequence[str]) -> list[str]:
     """Name edges by their nodes.
 
     Args:
         one: The explanation of the edges' graph.
         units: Positions of the edges among `one.units`.
-        node_names: What each one-hot node feature stands for, such as an atom; empty: nodes have numbers only.
+        node_names: What each one-hot node feature stands for, such as an atom; empty: unknown.
 
     Returns:
-        A label per edge, such as `c5–N7`, or `5–7` without names.
+        A label per edge, such as `c5–N7`, or `5–7` where nodes have numbers only.
     """
-    kinds = one.graph.x.argmax(1).tolist() if node_names else []
-    # A colon keeps a name that ends in a digit apart from the node's number: `atom 1:5` is node 5.
-    prefix = [node_names[kind] + ":" * node_names[kind][-1:].isdigit() for kind in kinds]
-    prefix = prefix or [""] * int(one.graph.num_nodes or 0)
-    return [f"{prefix[u]}{u}–{prefix[v]}{v}" for u, v in one.units.pair[:, units].T.tolist()]
+    label = node_label(one.graph, node_names)
+    return [f"{label(u)}–{label(v)}" for u, v in one.units.pair[:, units].T.tolist()]
 
 
 def prediction_text(class_names: Sequence[str], prediction: int, probabilities: Tensor) -> str:

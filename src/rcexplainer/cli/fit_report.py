@@ -1,20 +1,28 @@
-"""An explainer for a saved network: fitted on the training part, stopped by the validation part, saved to a file."""
+"""An explainer for a trained network: fitted on the training part, stopped by the validation part, saved to a file."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from rcexplainer.benchmark.accuracy import versions
-from rcexplainer.cli.saved_network import open_network
+from rcexplainer.cli.explain_settings import ExplainSettings
+from rcexplainer.cli.explanations import explained_instances
+from rcexplainer.cli.instance_index import ChosenInstance, graphs_at, in_whole, places_of
+from rcexplainer.cli.own_network import find_network
 from rcexplainer.core.region_summary import RegionSummaries
+from rcexplainer.datasets import GraphDataset
+from rcexplainer.errors import RCExplainerError
 from rcexplainer.explainer import RCExplainer
+from rcexplainer.gnn.device import usable_device
 from rcexplainer.saving.documents import writable_file
 
 MOST_SUMMARISED = 500  # validation graphs that are explained for the summary of the regions
 SUMMARY_COLUMNS = (
-    "given: validation graphs in the region; margin: their median distance from the nearest boundary, in units of its "
+    "given: validation {}s in the region; margin: their median distance from the nearest boundary, in units of its "
     "scale, and the smallest one"
 )
 
@@ -25,13 +33,15 @@ class FitReport:
 
     Attributes:
         dataset: Name of the dataset.
-        model: File of the network.
+        task: What its instances are.
+        model: The network: a file or `module:function`.
         explainer: File of the explainer.
+        part: What it was fitted on: train, or those of `--index`.
         seed: Seed of the split and of the fit.
         preset: Name of the preset.
         settings: All settings as used; after a collapse they are safer than those asked for.
-        graphs: Number of training graphs.
-        validation: Number of validation graphs.
+        graphs: Number of training instances.
+        validation: Number of validation instances; 0: a tenth of the training instances was held out.
         regions: Each decision region: its class, numbers of boundaries, covered graphs and intruders, the classes that
             border it, and the validation graphs in it: their margins, and the edges their counterfactuals delete.
         summary: The regions as a table.
@@ -41,8 +51,10 @@ class FitReport:
     """
 
     dataset: str
+    task: str
     model: str
     explainer: str
+    part: str
     seed: int
     preset: str
     settings: dict[str, Any]
@@ -57,7 +69,7 @@ class FitReport:
     def row(self) -> dict[str, Any]:
         """Return the numbers that fit on a line."""
         return {
-            "graphs": self.graphs,
+            f"{self.task}s": self.graphs,
             "validation": self.validation,
             "regions": len(self.regions),
             "epochs": self.epochs,
@@ -68,7 +80,8 @@ class FitReport:
     def caption(self) -> str:
         """Return the regions, and where everything is."""
         return (
-            f"{self.summary}\n{SUMMARY_COLUMNS}\n\nfitted for {self.model} on {self.dataset}, saved in {self.explainer}"
+            f"{self.summary}\n{SUMMARY_COLUMNS.format(self.task)}\n\nfitted for {self.model} on the {self.part} "
+            f"of {self.dataset}, saved in {self.explainer}"
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -76,11 +89,15 @@ class FitReport:
         return {key: value for key, value in asdict(self).items() if key != "summary"} | {"versions": versions()}
 
 
-def fit_saved(
-    dataset: str,
-    model: Path,
+def fit_named(
+    model: str,
     out: Path,
     *,
+    dataset: str | None = None,
+    graphs: str | None = None,
+    task: str | None = None,
+    index: Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
     preset: str = "default",
     settings: Mapping[str, Any] | None = None,
     checkpoint: Path | None = None,
@@ -89,16 +106,20 @@ def fit_saved(
     device: str | None = None,
     progress: bool = True,
 ) -> FitReport:
-    """Fit an explainer for a saved network and save it.
+    """Fit an explainer for a network that a command line names, and save it.
 
     Args:
-        dataset: Name of the dataset the network was trained on.
-        model: File of the network.
+        model: File of a network, or `module:function`.
         out: File of the explainer.
+        dataset: Name of a dataset.
+        graphs: `module:function`, in place of a dataset.
+        task: graph, node or link; None: as the dataset is, else graph.
+        index: The values of `--index`; None: the training part, with the validation part for early stopping.
+        class_names: Names of the classes, for graphs without any.
         preset: Name of the preset.
         settings: Fields of `RCConfig` that differ from the preset.
         checkpoint: File with the state of the fit, from which a killed run goes on.
-        seed: As for `open_network`.
+        seed: Seed of the split and of the fit; None: the seed a network of ours was trained with, else 0.
         root: Folder of downloaded datasets.
         device: Device to fit on; the CPU by default.
         progress: Show progress bars.
@@ -107,21 +128,29 @@ def fit_saved(
         What was fitted, and how it went.
 
     Raises:
-        RCExplainerError: A setting, a file or the device cannot be used, or network and dataset do not belong together.
+        RCExplainerError: A setting, a file or the device cannot be used, or network and graphs do not belong together.
     """
-    explainer = RCExplainer(preset=preset, **(settings or {}))  # first: a wrong setting costs no time
+    RCExplainer(preset=preset, **(settings or {}))  # first: a wrong setting costs no time
+    usable_device(device)
     writable_file(out)
     if checkpoint is not None:
         writable_file(checkpoint, "--checkpoint")
-    network = open_network(dataset, model, seed, root=root)
+    network = find_network(model, dataset=dataset, graphs=graphs, task=task, seed=seed, root=root)
     data = network.data
-    training, validation = data.subset("train"), data.subset("val")
+    if index is not None and dataset is not None and data.task == "graph":
+        raise RCExplainerError("--index is for your own graphs, nodes and links: a dataset has its training part")
+    if class_names and data.class_names:
+        raise RCExplainerError(f"{data.name} names its classes: leave out --class-names")
+    places = places_of(index, data.task)
+    training = in_whole(data, "train" if index is None else None, places)
+    validation = in_whole(data, "val", None) if index is None else []
+    names = tuple(class_names or data.class_names)
+    explainer = RCExplainer(task=data.task, preset=preset, **(settings or {}))
     started = time.perf_counter()
     fitted = explainer.fit(
         network.model,
-        training,
-        val=validation or None,
-        class_names=data.class_names,
+        **_inputs(data, training, validation),
+        class_names=names or None,
         checkpoint=checkpoint,
         seed=network.seed,
         progress=progress,
@@ -129,12 +158,14 @@ def fit_saved(
     )
     seconds = time.perf_counter() - started
     fitted.save(out)
-    shown = fitted.explain((validation or training)[:MOST_SUMMARISED], on_error="keep")
+    shown = explained_instances(fitted, data, (validation or training)[:MOST_SUMMARISED], ExplainSettings())
     summary = fitted.region_summary(shown, node_names=data.node_names)
     return FitReport(
         dataset=data.name,
-        model=str(model),
+        task=data.task,
+        model=network.name,
         explainer=str(out),
+        part="training part" if index is None else f"{data.task}s of --index",
         seed=network.seed,
         preset=preset,
         settings=asdict(fitted.config),
@@ -148,9 +179,25 @@ def fit_saved(
     )
 
 
+def _inputs(
+    data: GraphDataset, training: Sequence[ChosenInstance], validation: Sequence[ChosenInstance]
+) -> dict[str, Any]:
+    """Arguments of `RCExplainer.fit` for these instances."""
+    if not training:
+        raise RCExplainerError(f"{data.name} has no {data.task}s to fit on")
+    learnt, held_out = ([one.position for one in ones] for ones in (training, validation))
+    if data.task == "graph":
+        return {"graphs": graphs_at(data, learnt), "val": graphs_at(data, held_out) or None}
+    return {
+        "graphs": data.graph,
+        "index": torch.tensor(learnt),
+        "val": torch.tensor(held_out) if held_out else None,
+    }
+
+
 def _regions(summary: RegionSummaries) -> tuple[dict[str, Any], ...]:
     """The decision regions as JSON values."""
-    names = summary.class_names
+    names = summary.class_names or tuple(str(label) for label in range(1 + _highest(summary)))
     return tuple(
         {
             "class": names[one.label],
@@ -165,3 +212,8 @@ def _regions(summary: RegionSummaries) -> tuple[dict[str, Any], ...]:
         }
         for one in summary
     )
+
+
+def _highest(summary: RegionSummaries) -> int:
+    """The highest class that a region is of, or borders on."""
+    return max((label for one in summary for label in (one.label, *(other for other, _ in one.borders))), default=-1)

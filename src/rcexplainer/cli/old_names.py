@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from rcexplainer.errors import RCExplainerError
 
@@ -34,14 +35,19 @@ def with_new_names(words: Sequence[str]) -> list[str]:
     if command in REMOVED:
         raise RCExplainerError(f"the command {command} was removed: run `{REMOVED[command]}` instead")
     renamed = RENAMED.get(command, {})
-    return [_renewed(word, command, renamed) for word in words]
+    return [_renewed(word, words[place + 1 : place + 2], command, renamed) for place, word in enumerate(words)]
 
 
-def _renewed(word: str, command: str, renamed: dict[str, str]) -> str:
+def _renewed(word: str, following: Sequence[str], command: str, renamed: dict[str, str]) -> str:
     """`--old` or `--old=value` under its new name; any other word as it is."""
     name, equals, value = word.partition("=")
-    if name not in renamed:
+    if name not in renamed or (command == "evaluate" and _is_network(value if equals else "".join(following))):
         return word
     new = renamed[name]
     print(f"rcexplainer: {command} {name} is now {new}; the old name works until the next version", file=sys.stderr)
     return f"{new}{equals}{value}"
+
+
+def _is_network(value: str) -> bool:
+    """Whether the value of `--model` is a trained network, by now its only meaning: no architecture is spelt so."""
+    return ":" in value or Path(value).suffix != "" or Path(value).exists()

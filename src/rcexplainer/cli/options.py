@@ -14,13 +14,40 @@ ARCHITECTURES = (
 )
 TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
-Dataset = Annotated[
-    str,
-    typer.Option(metavar="NAME", rich_help_panel=INPUT, help="Dataset, one of those `rcexplainer datasets` lists."),
+DATASET_HELP = "Dataset, one of those `rcexplainer datasets` lists."
+
+Dataset = Annotated[str, typer.Option(metavar="NAME", rich_help_panel=INPUT, help=DATASET_HELP)]
+DatasetOrGraphs = Annotated[
+    str | None, typer.Option(metavar="NAME", rich_help_panel=INPUT, help=DATASET_HELP, show_default=False)
 ]
 Model = Annotated[
-    Path,
-    typer.Option(metavar="FILE", rich_help_panel=INPUT, help="Trained network, a file that `rcexplainer train` wrote."),
+    str,
+    typer.Option(
+        metavar="FILE|MODULE:FUNCTION",
+        rich_help_panel=INPUT,
+        help="Trained network: a file that `rcexplainer train` wrote, or your own function without arguments that "
+        "returns an nn.Module, such as my_package.gnn:load_model. The current directory is importable.",
+    ),
+]
+Graphs = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MODULE:FUNCTION",
+        rich_help_panel=INPUT,
+        help="Your own graphs in place of a dataset: a function without arguments that returns a PyG Data, a list of "
+        "them or a PyG dataset, such as my_package.data:load_graphs.",
+        show_default=False,
+    ),
+]
+Task = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=INPUT,
+        help="What your own model predicts: graph, node or link (default: as the dataset or the explainer is, else "
+        "graph).",
+        show_default=False,
+    ),
 ]
 SplitSeed = Annotated[
     int | None,
@@ -28,7 +55,7 @@ SplitSeed = Annotated[
         min=0,
         metavar="N",
         rich_help_panel=INPUT,
-        help="Seed of the dataset's split (default: the seed the network was trained with).",
+        help="Seed of the split (default: the seed the network was trained with; 0 for your own model or graphs).",
     ),
 ]
 Root = Annotated[

@@ -3,31 +3,35 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from torch import nn
+
 from rcexplainer.datasets import GraphDataset, load
 from rcexplainer.errors import CheckpointError, RCExplainerError
-from rcexplainer.gnn import GNN, load_gnn
+from rcexplainer.gnn import load_gnn
 from rcexplainer.gnn.device import usable_device
 from rcexplainer.saving.documents import readable_file
 
 
 @dataclass(frozen=True, eq=False)
-class SavedNetwork:
-    """A network and its dataset.
+class ExplainedNetwork:
+    """A network and the graphs it is explained on.
 
     Attributes:
-        data: The dataset, split as it was when the network was trained.
-        model: The network in evaluation mode.
+        data: The dataset; for a network of ours it is split as it was when the network was trained.
+        model: The network.
         seed: The seed of the split.
+        name: The file of the network, or the function that made it.
     """
 
     data: GraphDataset
-    model: GNN
+    model: nn.Module
     seed: int
+    name: str
 
 
 def open_network(
     dataset: str, model: Path, seed: int | None = None, *, root: Path | None = None, device: str | None = None
-) -> SavedNetwork:
+) -> ExplainedNetwork:
     """Load a graph classifier and the dataset it was trained on.
 
     Args:
@@ -58,7 +62,7 @@ def open_network(
         if task != "graph":
             raise RCExplainerError(
                 f"{what} is for {task} prediction, this command is for graph classification: use `rcexplainer evaluate "
-                f'--dataset {data.name}`, or RCExplainer(task="{task}") in Python'
+                f'--dataset {data.name}`, --model module:function, or RCExplainer(task="{task}") in Python'
             )
     before = saved.info.get("dataset")
     if before is not None and not _same_dataset(before, data.name):
@@ -69,7 +73,7 @@ def open_network(
     ):
         if own != other:
             raise CheckpointError(f"{model} was trained on other data: it has {own} {what}, {data.name} has {other}")
-    return SavedNetwork(data, saved.model, used)
+    return ExplainedNetwork(data, saved.model, used, str(model))
 
 
 def _same_dataset(one: str, other: str) -> bool:

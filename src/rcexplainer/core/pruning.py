@@ -54,7 +54,7 @@ def prune(query: FlipQuery, scores: Tensor, state: Tensor, flipped: Tensor, need
         still = torch.zeros_like(state)
         still[units[rows]] = flips
         # With a confidence the unit goes back that leaves the model surest: more can follow, and what is left holds.
-        key = scores if query.confidence is None else torch.zeros_like(scores).index_copy(0, units[rows], drop)
+        key = scores if query.confidence is None else drop.new_zeros(len(scores)).index_copy(0, units[rows], drop)
         least = first_minimum(torch.where(still[units], key[units], torch.inf), instance, len(flipped))
         again = (least >= 0) & undecided
         again[again.clone()] &= still[units[least[again]]]

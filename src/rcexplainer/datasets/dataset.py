@@ -9,9 +9,8 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from rcexplainer.datasets.entries import TaskName
 from rcexplainer.errors import DatasetError
-
-TaskName = Literal["graph", "node", "link"]
 
 OUTSIDE = -1  # the motif id of nodes and edges that belong to no motif
 

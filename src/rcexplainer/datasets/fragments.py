@@ -209,14 +209,14 @@ def molecule_key(molecule: Molecule, rounds: int = 4) -> tuple[int, ...]:
     return tuple(sorted(colours))
 
 
-def to_data(molecule: Molecule, label: int, ground_truth: bool = False) -> Data:
+def to_data(molecule: Molecule, label: int | None, ground_truth: bool = False) -> Data:
     """Convert a molecule to the graph of its heavy atoms, with each bond in both directions and edges sorted.
 
     `formal_charge` and `num_hydrogens` are no features; `to_rdkit` needs them to restore the molecule.
 
     Args:
         molecule: The molecule.
-        label: Its class.
+        label: Its class; None: it has none, and the graph no `y`.
         ground_truth: Whether to add `edge_motif` and `edge_motif_id`.
 
     Returns:
@@ -233,7 +233,7 @@ def to_data(molecule: Molecule, label: int, ground_truth: bool = False) -> Data:
         x=torch.from_numpy(np.eye(len(ATOM_NAMES), dtype=np.float32)[kinds]),
         edge_index=torch.from_numpy(np.ascontiguousarray(both[:, :2].T)),
         edge_attr=torch.from_numpy(np.eye(len(BOND_NAMES), dtype=np.float32)[both[:, 2]]),
-        y=torch.tensor([label]),
+        y=None if label is None else torch.tensor([label]),
         formal_charge=torch.tensor([atom.charge for atom in molecule.atoms]),
         num_hydrogens=torch.tensor(hydrogens(molecule)),
     )

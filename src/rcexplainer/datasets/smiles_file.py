@@ -1,47 +1,25 @@
-"""A user's own molecules: a CSV file with a column of SMILES and a column of classes, `csv:PATH`."""
+"""A user's own molecules: a CSV file with a column of SMILES, and of classes where a network is to be trained on them.
 
-import logging
+csv(path)          `csv:PATH`, a dataset with classes and a split
+unlabelled(path)   molecules to explain: no classes are needed
+"""
+
 import math
 from collections.abc import Sequence
-from csv import Error as CSVError
-from csv import reader as read_csv
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
 from torch_geometric.data import Data
 
-from rcexplainer.datasets.dataset import BadRow, GraphDataset, stratified_split
+from rcexplainer.datasets.dataset import GraphDataset, Split, stratified_split
 from rcexplainer.datasets.fragments import ATOM_NAMES, BOND_NAMES, to_data
+from rcexplainer.datasets.molecule_rows import ColumnNames, Row, parsed_rows, read_rows
 from rcexplainer.datasets.molecules import from_rdkit
 from rcexplainer.errors import DatasetError, require
 
 if TYPE_CHECKING:
     from rdkit import Chem
-
-log = logging.getLogger(__name__)
-
-SMILES_COLUMNS = ("smiles", "canonical_smiles", "isomeric_smiles", "mol", "molecule", "structure")
-LABEL_COLUMNS = ("label", "labels", "y", "class", "target", "activity")
-# How programs write a missing value. The word "none" is not among them: it may well be a class.
-MISSING = ("", "nan", "na", "n/a", "null")
-ROWS_SHOWN = 5  # in messages; `bad_rows` has them all
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of the file.
-
-    Attributes:
-        line: Its line as an editor shows it; the header is line 1.
-        smiles: Its SMILES.
-        label: Its class.
-    """
-
-    line: int
-    smiles: str
-    label: str
 
 
 def csv(
@@ -50,10 +28,12 @@ def csv(
     seed: int = 0,
     smiles_column: str | None = None,
     label_column: str | None = None,
+    id_column: str | None = None,
 ) -> GraphDataset:
     """Load molecules from a file with a column of SMILES and a column of classes, which are whole numbers or words.
 
-    Rows that cannot be read are left out and listed in `bad_rows`.
+    Rows that cannot be read are left out and listed in `bad_rows`. Every graph has `smiles` and `row`, its line in the
+    file, and `id` where the file has such a column.
 
     Args:
         path: The file.
@@ -61,6 +41,7 @@ def csv(
         seed: Random seed of the split.
         smiles_column: The column of SMILES; found by common names if left out.
         label_column: The column of classes; found by common names if left out.
+        id_column: The column of what molecules are called; found by common names if left out, and not needed.
 
     Returns:
         The dataset.
@@ -71,16 +52,10 @@ def csv(
     """
     require("rdkit.Chem", "chem")  # before anything is read
     file = Path(path).expanduser()
-    rows = _rows(file, smiles_column, label_column)
+    rows = read_rows(file, ColumnNames(smiles_column, label_column, id_column), labelled=True)
     _refuse_regression(file, rows)
-    parsed = [(row, _parse(row)) for row in rows]
-    bad = tuple(found for _, found in parsed if isinstance(found, BadRow))
-    good = [(row, found) for row, found in parsed if not isinstance(found, BadRow)]
-    if not good:
-        raise DatasetError(f"{file}: none of its {len(rows)} rows can be used: {_shown(bad)}")
-    if bad:
-        log.warning("%s: %d of %d rows were left out: %s", file, len(bad), len(rows), _shown(bad))
-    class_names, labels = _classes([row.label for row, _ in good])
+    good, bad = parsed_rows(file, rows)
+    class_names, labels = _classes([row.label or "" for row, _ in good])
     if len(class_names) == 1:
         raise DatasetError(
             f"{file}: all {len(good)} usable rows are of class {class_names[0]!r}; at least two classes are needed"
@@ -97,60 +72,41 @@ def csv(
     )
 
 
-def _rows(file: Path, smiles_column: str | None, label_column: str | None) -> list[Row]:
-    """The rows below the header."""
-    lines = _lines(file)
-    if not lines:
-        raise DatasetError(f"{file} is empty; it needs a line of column names and one line per molecule")
-    header = [name.strip() for name in lines[0][1]]
-    smiles = _column(file, header, "smiles_column", smiles_column, SMILES_COLUMNS)
-    label = _column(file, header, "label_column", label_column, LABEL_COLUMNS)
-    if len(lines) == 1:
-        raise DatasetError(f"{file} has column names but no rows below them; it needs one line per molecule")
-    return [Row(line, _cell(cells, smiles), _cell(cells, label)) for line, cells in lines[1:]]
+def unlabelled(path: str | Path, smiles_column: str | None = None, id_column: str | None = None) -> GraphDataset:
+    """Load molecules to explain; labels are neither needed nor read.
 
+    Args:
+        path: The file.
+        smiles_column: As for `csv`.
+        id_column: As for `csv`.
 
-def _lines(file: Path) -> list[tuple[int, list[str]]]:
-    """Line number and cells of every non-blank line."""
-    if not file.is_file():
-        raise DatasetError(f"there is no file {file}; check the path after csv:")
-    try:
-        with file.open(newline="", encoding="utf-8-sig") as stream:  # Excel writes a byte-order mark
-            first = stream.readline()
-            stream.seek(0)
-            cells = read_csv(stream, delimiter=max(",;\t", key=first.count))
-            lines, begin = [], 1
-            for row in cells:
-                if any(cell.strip() for cell in row):
-                    lines.append((begin, row))
-                begin = cells.line_num + 1  # a quoted cell may run over several lines
-            return lines
-    except (CSVError, UnicodeDecodeError) as error:
-        raise DatasetError(f"{file} is not a text file of comma-separated values in UTF-8: {error}") from error
+    Returns:
+        A dataset without class names, whose test part holds all molecules; graphs have no `y`.
 
-
-def _column(file: Path, header: Sequence[str], option: str, given: str | None, known: Sequence[str]) -> int:
-    """The position of a column, by its given name or a known one."""
-    lowered = [name.lower() for name in header]
-    for name in known if given is None else (given.strip().lower(),):
-        if name in lowered:
-            return lowered.index(name)
-    missing = f"column {given!r}" if given is not None else f"column named {', '.join(known[:-1])} or {known[-1]}"
-    raise DatasetError(
-        f"{file} has no {missing}; its first line, which must name the columns, reads: {', '.join(header)}. "
-        f"Choose a column with {option}"
+    Raises:
+        DatasetError: If the file or a column is missing, or no row can be used.
+        MissingExtraError: If RDKit is not installed.
+    """
+    require("rdkit.Chem", "chem")
+    file = Path(path).expanduser()
+    good, bad = parsed_rows(file, read_rows(file, ColumnNames(smiles_column, None, id_column), labelled=False))
+    nothing = torch.empty(0, dtype=torch.long)
+    return GraphDataset(
+        name=f"csv:{path}",
+        task="graph",
+        graphs=tuple(_graph(row, mol, None) for row, mol in good),
+        split=Split(nothing, nothing, torch.arange(len(good))),
+        class_names=(),
+        node_names=ATOM_NAMES,
+        edge_names=BOND_NAMES,
+        bad_rows=bad,
     )
-
-
-def _cell(cells: Sequence[str], column: int) -> str:
-    """A cell of a row, empty if the row is too short."""
-    return cells[column].strip() if column < len(cells) else ""
 
 
 def _refuse_regression(file: Path, rows: Sequence[Row]) -> None:
     """Raise an error if a label is a number but not a whole one."""
     for row in rows:
-        value = _number(row.label)
+        value = _number(row.label or "")
         if value is not None and not value.is_integer():
             raise DatasetError(
                 f"{file}, line {row.line}: the label {row.label} is not a class; regression is not supported. "
@@ -179,31 +135,11 @@ def _classes(labels: Sequence[str]) -> tuple[tuple[str, ...], list[int]]:
     return tuple(names[key] for key in order), [order[key] for key in keys]
 
 
-def _parse(row: Row) -> "Chem.Mol | BadRow":
-    """The molecule of a row, or why there is none."""
-    if row.label.lower() in MISSING:
-        return BadRow(row.line, row.smiles, "the label is missing")
-    if not row.smiles:
-        return BadRow(row.line, row.smiles, "the SMILES is missing")
-    chem = require("rdkit.Chem", "chem")
-    with require("rdkit.rdBase", "chem").BlockLogs():  # its complaints become the reason
-        mol = chem.MolFromSmiles(row.smiles)
-        if mol is None:
-            raw = chem.MolFromSmiles(row.smiles, sanitize=False)
-            problems = [] if raw is None else [problem.Message() for problem in chem.DetectChemistryProblems(raw)]
-            return BadRow(row.line, row.smiles, "; ".join(problems) or "not a SMILES")
-    return mol if mol.GetNumAtoms() else BadRow(row.line, row.smiles, "a molecule without atoms")
-
-
-def _shown(bad: Sequence[BadRow]) -> str:
-    """The first bad rows, for a message."""
-    lines = [f"line {row.row}: {row.value!r}, {row.reason}" for row in bad[:ROWS_SHOWN]]
-    return "; ".join(lines) + (f"; and {len(bad) - ROWS_SHOWN} more" if len(bad) > ROWS_SHOWN else "")
-
-
-def _graph(row: Row, mol: "Chem.Mol", label: int) -> Data:
+def _graph(row: Row, mol: "Chem.Mol", label: int | None) -> Data:
     """The graph of a row."""
     graph = to_data(from_rdkit(mol), label)
     graph.atomic_number = torch.tensor([atom.GetAtomicNum() for atom in mol.GetAtoms()])
     graph.smiles, graph.row = row.smiles, row.line
+    if row.id is not None:
+        graph.id = row.id
     return graph

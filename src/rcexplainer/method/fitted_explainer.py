@@ -1,39 +1,35 @@
-"""A method ready to explain: what comes in is checked and cut into chunks, what comes out is in the order of the input.
+"""A method ready to explain: the arguments of `explain` are checked, and become a run over the instances asked for.
 
-A method is a function from instances to one score per unit. Everything else an explainer does is the same for all.
+A method is a function from instances to one score per unit. Everything else an explainer does is the same for all:
+`explain_stream` goes through the instances in chunks, `results` explains a chunk.
 """
 
-import logging
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
-from typing import Literal, NoReturn, get_args, overload
+from typing import Literal, get_args, overload
 
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
-from tqdm.auto import tqdm
 
 from rcexplainer.core.budget import Budget, checked_budget, checked_runs
 from rcexplainer.core.flip_query import checked_confidence
 from rcexplainer.core.region_distance import Distances
-from rcexplainer.core.verification import Interference
-from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
+from rcexplainer.errors import ExplainError, RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn.graph_checks import GraphKind, Graphs, stream
-from rcexplainer.gnn.instances import ALONE
 from rcexplainer.gnn.split import SplitModel
 from rcexplainer.method import inputs
-from rcexplainer.method.explanations import BatchInstances, ExplanationColumns, Explanations, Slot, filled
+from rcexplainer.method.explain_stream import ExplainStream
+from rcexplainer.method.explanations import BatchInstances, Explanations
 from rcexplainer.method.results import SEARCHES, ExplainRun, Scores, Search
 from rcexplainer.tasks import TASKS
 from rcexplainer.tasks.base import Check
 from rcexplainer.tasks.computation_graph import Instance
 from rcexplainer.tasks.index import Index, Pair
-
-log = logging.getLogger(__name__)
 
 OnError = Literal["raise", "keep"]
 
@@ -138,33 +134,17 @@ class FittedExplainer:
         if on_error not in get_args(OnError):
             raise RCExplainerError(f"on_error must be one of {', '.join(get_args(OnError))}, got {on_error!r}")
         single = TASKS[self.split.task].single(graphs, index)
-        run, masks = self._run(search, target_class, budget, confidence, refine), inputs.candidate_masks(candidates)
+        run = self._run(search, target_class, budget, confidence, refine)
+        call = ExplainStream(run, inputs.candidate_masks(candidates), progress)
+        whole = self._whole_batch(graphs) if index is None and candidates is None else None
         with self.split.scope:
-            slots = self._slots(graphs, index, run, masks, progress)
-        results = Explanations(slots)
+            results = Explanations(call.collect(partial(self._instances, graphs, index), whole))
         failures = results.failures
         if failures and single:
             raise failures[0].error
         if failures and on_error == "raise":
             raise ExplainError(failures[0].index, failures[0].error, len(failures), results)
         return results[0] if single else results  # type: ignore[return-value]
-
-    def _slots(
-        self, graphs: Graphs, index: Index | None, run: ExplainRun, masks: inputs.CandidateMasks, progress: bool
-    ) -> list[Slot | Failure] | ExplanationColumns:
-        """All results of a call; one by one if the model turns out to mix the graphs of a batch."""
-        asked = cache(lambda: list(self._instances(graphs, index)))  # a batch that is explained as it is has no need
-        whole = self._whole_batch(graphs) if index is None and masks is None else None
-        total = len(asked() if whole is None else whole)
-        with tqdm(total=total, desc="explain", unit=self.split.task, disable=not progress) as bar:
-            try:
-                found = None if whole is None else _at_once(run, whole)
-                bar.update(0 if found is None else total)
-                return list(self._explained(asked(), run, masks, bar)) if found is None else found
-            except Interference as mixed:
-                self._warn(mixed, "this call is")
-                bar.reset()
-                return list(self._explained(asked(), replace(run, max_edges=ALONE), masks, bar))
 
     def _whole_batch(self, graphs: Graphs) -> BatchInstances | None:
         """A `Batch` that can be explained as it is, without taking it apart."""
@@ -203,14 +183,9 @@ class FittedExplainer:
         Yields:
             An `Explanation`, or a `Failure` for an instance that could not be explained, in the order of the input.
         """
-        run, masks = self._run(search, target_class, budget, confidence, refine), inputs.candidate_masks(candidates)
-        return self._streamed(self._instances(graphs, index), run, masks, progress)
-
-    def _streamed(
-        self, asked: Iterable[Instance | Exception], run: ExplainRun, masks: inputs.CandidateMasks, progress: bool
-    ) -> Iterator[Explanation | Failure]:
-        with tqdm(desc="explain", unit=self.split.task, disable=not progress) as bar:
-            yield from map(filled, self._explained(asked, run, masks, bar, streaming=True))
+        run = self._run(search, target_class, budget, confidence, refine)
+        call = ExplainStream(run, inputs.candidate_masks(candidates), progress)
+        return call.results(self._instances(graphs, index))
 
     def chosen(self, target_class: int | None) -> int | None:
         """The class to lead to: the one given, or the only one the explainer was made for.
@@ -263,73 +238,7 @@ class FittedExplainer:
         """The instances, on the device of the model; one that cannot be made is an error in its place."""
         return TASKS[self.split.task].instances(stream(graphs, self.device), index, self.hops, self._check)
 
-    def _explained(
-        self,
-        asked: Iterable[Instance | Exception],
-        run: ExplainRun,
-        masks: inputs.CandidateMasks,
-        bar: "tqdm[NoReturn]",
-        streaming: bool = False,
-    ) -> Iterator[Slot | Failure]:
-        """Chunk after chunk. If the model turns out to mix the graphs of a batch, a stream goes on one by one from the
-        chunk in which that was found; otherwise `Interference` is raised."""
-        start = 0
-        for chunk in inputs.chunks(asked, inputs.most_edges(self.split.device)):
-            first = next((one for one in chunk if isinstance(one, Instance)), None)
-            if run.whole is None and first is not None:
-                run = replace(run, whole=TASKS[self.split.task].whole_graph(self.split, first.graph))
-            own = inputs.masks_of(masks, start, len(chunk))
-            errors = self._errors(chunk, own, start)
-            with self.split.scope:  # once for all runs of the model
-                try:
-                    results = inputs.isolated(chunk, own, errors, replace(run, start=start))
-                except Interference as found:
-                    if not streaming:
-                        raise
-                    self._warn(found, f"instances from {start} on are")
-                    run = replace(run, max_edges=ALONE)
-                    results = inputs.isolated(chunk, own, errors, replace(run, start=start))
-            for place, result in enumerate(results):
-                yield Failure(start + place, result) if isinstance(result, Exception) else result
-            start += len(chunk)
-            bar.update(len(chunk))
-        if not start:
-            raise GraphError("there is nothing to explain: at least one graph is needed")
-        inputs.check_number(masks, start)
-
-    def _errors(
-        self, chunk: Sequence[Instance | Exception], masks: list[Tensor] | None, start: int
-    ) -> dict[int, Exception]:
-        """Instances that could not be made, and candidate masks that do not fit, by position."""
-        errors: dict[int, Exception] = {place: one for place, one in enumerate(chunk) if isinstance(one, Exception)}
-        if masks is None:
-            return errors
-        for place, one in enumerate(chunk):
-            try:
-                if isinstance(one, Instance):
-                    if one.index is None:  # what is wrong with the graph comes first
-                        self._check(one.graph, f"graph {start + place}")
-                    named = f"graph {start + place}" if one.index is None else f"{self.split.task} {one.index}"
-                    inputs.check_mask(masks[place], one.graph, named)
-            except Exception as error:  # noqa: BLE001  whatever it is, it is kept in the slot
-                errors[place] = error
-        return errors
-
     @property
     def _check(self) -> Check:
         """Raises if a graph is not sound, or not like those of the fit."""
         return partial(self.split.check, kind=self.kind)
-
-    def _warn(self, found: Interference, what: str) -> None:
-        name = type(self.split.model).__name__
-        log.warning("%s mixes the graphs of a batch (%s): %s run one by one", name, found, what)
-
-
-def _at_once(run: ExplainRun, whole: BatchInstances) -> ExplanationColumns | None:
-    """The results of a batch; None if anything is wrong: graph by graph it is found, and the others are kept."""
-    try:
-        return run(whole, None)
-    except Interference:
-        raise
-    except Exception:  # noqa: BLE001  a model may raise anything
-        return None

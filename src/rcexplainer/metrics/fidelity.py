@@ -17,16 +17,14 @@ are broken by the order of the units in the graph, for all methods alike.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from rcexplainer.errors import RCExplainerError, SplitError
+from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn.instances import Instances
-from rcexplainer.gnn.split import SplitModel, split_model
-from rcexplainer.tasks import TASKS
+from rcexplainer.metrics.explained_model import ExplainedModel, split_of
 
 SPARSITIES = (0.95, 0.90, 0.85, 0.80, 0.75, 0.70)
 
@@ -51,12 +49,12 @@ class Sufficiency:
 
 
 def fidelity(
-    model: nn.Module | SplitModel, explanations: Sequence[Explanation], sparsity: Sequence[float] = SPARSITIES
+    model: ExplainedModel, explanations: Sequence[Explanation], sparsity: Sequence[float] = SPARSITIES
 ) -> Fidelity:
     """Run the model on every graph without its explanation.
 
     Args:
-        model: The GNN that was explained.
+        model: The GNN that was explained, or an explainer fitted for it.
         explanations: Its explanations.
         sparsity: The sparsities.
 
@@ -69,12 +67,12 @@ def fidelity(
 
 
 def sufficiency(
-    model: nn.Module | SplitModel, explanations: Sequence[Explanation], sparsity: Sequence[float] = SPARSITIES
+    model: ExplainedModel, explanations: Sequence[Explanation], sparsity: Sequence[float] = SPARSITIES
 ) -> Sufficiency:
     """Run the model on the explanation of every graph alone.
 
     Args:
-        model: The GNN that was explained.
+        model: The GNN that was explained, or an explainer fitted for it.
         explanations: Its explanations.
         sparsity: The sparsities.
 
@@ -85,31 +83,10 @@ def sufficiency(
     return Sufficiency(tuple(sparsity), tuple(drops.mean(1).tolist()), tuple((1 - changed.mean(1)).tolist()))
 
 
-def split_of(model: nn.Module | SplitModel, explanations: Sequence[Explanation]) -> SplitModel:
-    """The model, split for the task of these explanations, of which there is at least one."""
-    if isinstance(model, SplitModel):
-        return model
-    first = explanations[0]
-    if first.index is None:
-        run = partial(split_model, model, [one.graph for one in explanations])
-    elif isinstance(first.index, int):
-        run = partial(split_model, model, first.graph, task="node")
-    else:
-        pairs = torch.tensor([one.index for one in explanations])
-        run = partial(split_model, model, TASKS["link"].trial_graphs([first.graph], pairs), task="link")
-    try:
-        return run()
-    except SplitError as error:
-        try:  # a model that was explained is a classifier: its one number needs no labels to be a logit
-            return run(output="binary_logit")
-        except SplitError:
-            raise error from None
-
-
 @torch.no_grad()
 def _run(
     name: str,
-    model: nn.Module | SplitModel,
+    model: ExplainedModel,
     explanations: Sequence[Explanation],
     sparsity: Sequence[float],
     removed: Callable[[Tensor], Tensor],

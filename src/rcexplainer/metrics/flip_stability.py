@@ -28,9 +28,9 @@ from torch_geometric.data import Data
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn.split import SplitModel
-from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.settings import whole
 from rcexplainer.metrics.direction import BETTER, Direction
+from rcexplainer.metrics.explained_model import ExplainedModel, split_of
 from rcexplainer.metrics.flips import flipping
 from rcexplainer.metrics.noisy_copies import predicted_classes
 from rcexplainer.metrics.perturbation import feature_rows, perturb, perturb_features
@@ -57,7 +57,7 @@ class FlipStability:
 
 
 def flip_stability(
-    model: SplitModel | FittedExplainer,
+    model: ExplainedModel,
     explanations: Sequence[Explanation | Failure],
     noise: Sequence[float] = STABILITY_LEVELS,
     *,
@@ -68,7 +68,7 @@ def flip_stability(
     """Run the model on noisy copies of counterfactuals, and of the graphs they come from.
 
     Args:
-        model: The split model, or a fitted explainer of it.
+        model: The GNN that was explained, or an explainer fitted for it.
         explanations: Explanations of graphs with counterfactuals; those that do not flip, and failures, are left out.
         noise: Noise levels, from 0 to 1.
         protocol: "paper", "strict" or "features".
@@ -81,8 +81,8 @@ def flip_stability(
     Raises:
         RCExplainerError: An argument is not valid, or explanations have no counterfactuals.
     """
-    split = model.split if isinstance(model, FittedExplainer) else model
     given = [one for one in explanations if isinstance(one, Explanation)]
+    split = split_of(model, given)
     _check(split, given, noise, protocol, copies, seed)
     turned = flipping(given)
     originals = [one.graph for one in turned]

@@ -13,13 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn.effects import single_deletions
 from rcexplainer.gnn.instances import Instances
-from rcexplainer.gnn.split import SplitModel
-from rcexplainer.metrics.fidelity import split_of
+from rcexplainer.metrics.explained_model import ExplainedModel, split_of
 from rcexplainer.metrics.motif import motif_edges
 
 NOTHING = 1e-3  # t: smaller changes of the log-odds do not count
@@ -35,12 +34,12 @@ class MotifDirection:
 
 
 def motif_direction(
-    model: nn.Module | SplitModel, explanations: Sequence[Explanation], tolerance: float = NOTHING
+    model: ExplainedModel, explanations: Sequence[Explanation], tolerance: float = NOTHING
 ) -> MotifDirection:
     """Delete every edge of the instances' own motifs alone, and look which way the prediction moves.
 
     Args:
-        model: The GNN that was explained.
+        model: The GNN that was explained, or an explainer fitted for it.
         explanations: Explanations of graphs that carry their motif; only instances and predictions are used.
         tolerance: t, the change of the log-odds from which an edge counts.
 

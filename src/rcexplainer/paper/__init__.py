@@ -9,7 +9,7 @@ From an entry to its pages:
     result_groups, cells, table, *_tables    tables; headlines: one an entry
     captions, reference                      what captions say of networks and protocol; numbers that others report
     *_figures, figure_style, figure_files    figures
-    checks, verdicts                         what the results must show, and whether they do
+    checks, *_claims, verdicts               what the results must show, and whether they do
     markdown_pages, report, markup, notes    pages; paper_index: from the paper's tables and figures to ours
 
 case_study, tradeoff, tuning, dial, qualitative_examples and training_diagram are experiments of their own.

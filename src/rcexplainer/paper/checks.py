@@ -29,6 +29,9 @@ class ClaimCheck:
     says: str
 
 
+Claim = tuple[str, str, list[ClaimCheck]]  # what is claimed, the aim, the comparisons
+
+
 def check(value: float, holds: bool, says: str) -> ClaimCheck:
     """A comparison of a number that may not have been measured.
 
@@ -121,11 +124,17 @@ def above(
     return checks or [ClaimCheck(True, min(gaps)[1]) if gaps else ClaimCheck(None, "nothing was compared")]
 
 
-def methods_on(found: TaggedResults, dataset: str) -> MethodResults:
-    """The results of every method on one dataset."""
+def methods_on(found: TaggedResults, dataset: str, model: str | None = None) -> MethodResults:
+    """The results of every method on one dataset.
+
+    Args:
+        found: The results of an entry.
+        dataset: The dataset.
+        model: The network's architecture; None: the entry has one for each dataset.
+    """
     methods: MethodResults = {}
     for tags, result in found:
-        if tags["dataset"] == dataset and not tags.get("network"):
+        if tags["dataset"] == dataset and model in (None, tags.get("model")) and not tags.get("network"):
             methods.setdefault(tags["variant"], []).append(result)
     return methods
 

@@ -16,6 +16,7 @@ from statistics import median
 from typing import Any, get_args
 
 from torch import Tensor
+from torch_geometric.data import Batch, Data
 
 from rcexplainer.benchmark.case import Case
 from rcexplainer.benchmark.measures import predictions
@@ -77,13 +78,14 @@ class KeptScores:
 
     def __init__(self, scores: Scores) -> None:
         self.scores = scores
-        self._kept: dict[tuple[int, ...], Tensor | UnitReadings] = {}
+        # With their graphs: an id is that of one graph only as long as the graph is there.
+        self._kept: dict[tuple[int, ...], tuple[Sequence[Data] | Batch, Tensor | UnitReadings]] = {}
 
     def __call__(self, instances: Instances, labels: Tensor, target: int | None) -> Tensor | UnitReadings:
-        graphs = tuple(map(id, instances.graphs))  # which the case holds
+        graphs = tuple(map(id, instances.graphs))
         if graphs not in self._kept:
-            self._kept[graphs] = self.scores(instances, labels, target)
-        return self._kept[graphs]
+            self._kept[graphs] = instances.graphs, self.scores(instances, labels, target)
+        return self._kept[graphs][1]
 
 
 def confidence_key(confidence: float | None) -> str:

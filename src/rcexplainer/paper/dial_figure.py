@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rcexplainer.benchmark.results import OURS, mean
-from rcexplainer.paper.dial_tables import DialPoint, dial_curve
+from rcexplainer.paper.dial_curve import DialPoint, dial_curve
 from rcexplainer.paper.figure_style import (
     BANDS,
     GREEDY,
@@ -21,6 +21,8 @@ from rcexplainer.viz.charts import INK, PENS, TEXT, Pen, Series, draw_curves, dr
 def dial_figure(settings: EntrySettings, found: TaggedResults) -> list[PaperFigure]:
     """A panel for each dataset and predicted class: RCExplainer's curve, and a mark for every other method.
 
+    Networks on which not all methods were run are left to the tables.
+
     Args:
         settings: The entry's.
         found: Its results.
@@ -28,7 +30,11 @@ def dial_figure(settings: EntrySettings, found: TaggedResults) -> list[PaperFigu
     Returns:
         The figure; none before greedy deletion's results are there.
     """
-    curves = {panel[0]: dial_curve(methods) for panel, methods in done_groups(found).items() if GREEDY in methods}
+    curves = {
+        dataset: dial_curve(methods)
+        for (dataset, model), methods in done_groups(found).items()
+        if model == settings["model"] and GREEDY in methods  # on other networks there are scores alone
+    }
     shown = [(dataset, name) for dataset, points in curves.items() for name in _classes(points)]
     if not shown:
         return []

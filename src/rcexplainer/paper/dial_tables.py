@@ -1,22 +1,20 @@
-"""Fidelity against model runs: the points of a panel, their table, and what is asked of them.
+"""Fidelity against model runs: a table for each panel, and the checks of a ranking that is refined.
 
 A method is *beaten* where RCExplainer, with one of its numbers of runs, takes no more runs and has at least its ratio.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rcexplainer.benchmark.results import OURS, mean
 from rcexplainer.paper.captions import panel_text
 from rcexplainer.paper.cells import over_seeds, shown_as
 from rcexplainer.paper.checks import ClaimCheck, check, digits, undecided
-from rcexplainer.paper.dial import GREEDYS_RUNS, Dial
+from rcexplainer.paper.dial import Dial
+from rcexplainer.paper.dial_curve import LITTLE_FIDELITY, DialPoint, dial_curve, greedys_fidelity
 from rcexplainer.paper.figure_style import GREEDY
-from rcexplainer.paper.job import JobResult
 from rcexplainer.paper.record import as_of
 from rcexplainer.paper.result_groups import (
     NAN,
-    SUMMED_SPARSITIES,
     EntrySettings,
     MethodResults,
     TaggedResults,
@@ -26,78 +24,16 @@ from rcexplainer.paper.result_groups import (
 )
 from rcexplainer.paper.table import Column, Table, TableCell, dated, marked
 
-LITTLE_FIDELITY = 0.10  # greedy deletion's mean fidelity below which a ratio says little
 CAPTION = (
     "fidelity summed over the sparsities .95 to .75 as a ratio to greedy deletion's on the same graphs, by predicted "
-    "class; lowest: of all seeds and classes; runs: of the model for each graph, counted, a backward pass as one more; "
-    "refine: runs that RCExplainer spends on its ranking by really deleting edges"
+    "class; lowest: of all seeds and classes, and where that is, with greedy deletion's own mean fidelity there; runs: "
+    "of the model for each graph, counted, a backward pass as one more; refine: runs that RCExplainer spends on its "
+    "ranking by really deleting edges"
 )
 
 
-@dataclass(frozen=True)
-class DialPoint:
-    """One method with one number of runs, on one dataset.
-
-    Attributes:
-        method: The method.
-        refine: Runs for a refinement; 0: its own scores.
-        ratio: Predicted class → ratio to greedy deletion, one for each seed.
-        runs: Predicted class → model runs for each graph, one for each seed.
-        graphs: All graphs that it explained.
-    """
-
-    method: str
-    refine: Dial
-    ratio: dict[str, list[float]]
-    runs: dict[str, list[float]]
-    graphs: int
-
-    @property
-    def name(self) -> str:
-        """The method, and how its ranking was refined."""
-        many = "greedy deletion's runs" if self.refine == GREEDYS_RUNS else self.refine
-        return f"{self.method}, refine = {many}" if self.refine else self.method
-
-    @property
-    def mean_runs(self) -> float:
-        """The mean over classes and seeds."""
-        return mean([value for values in self.runs.values() for value in values])
-
-
-def dial_curve(methods: MethodResults) -> list[DialPoint]:
-    """The points of a panel; ratios are nan for a seed that greedy deletion has not.
-
-    Args:
-        methods: Method → its results, one for each seed.
-
-    Returns:
-        A point for each method and number of runs.
-    """
-    greedy = {one["seed"]: one["points"][0]["classes"] for one in done(methods).get(GREEDY, ())}
-    made: list[DialPoint] = []
-    for method, results in done(methods).items():
-        for at, point in enumerate(results[0]["points"]):
-            classes = list(dict.fromkeys(name for one in results for name in one["points"][at]["classes"]))
-            own = [(greedy.get(one["seed"], {}), one["points"][at]["classes"]) for one in results]
-            ratio = {name: [_ratio(found.get(name), other.get(name)) for other, found in own] for name in classes}
-            runs = {name: [found[name]["runs"] for _, found in own if name in found] for name in classes}
-            graphs = sum(len(cost["places"]) for _, found in own for cost in found.values())
-            made.append(DialPoint(method, point["refine"], ratio, runs, graphs))
-    return made
-
-
-def _ratio(own: JobResult | None, greedy: JobResult | None) -> float:
-    """Σ of the drops ÷ Σ of greedy deletion's, on the graphs that both explained."""
-    if not own or not greedy:
-        return NAN
-    theirs = dict(zip(greedy["places"], greedy["drops"], strict=True))
-    shared = [(drop, theirs[at]) for at, drop in zip(own["places"], own["drops"], strict=True) if at in theirs]
-    below = sum(other for _, other in shared)
-    return sum(drop for drop, _ in shared) / below if below > 0 else NAN
-
-
 def dial_tables(settings: EntrySettings, found: TaggedResults) -> list[Table]:
-    """A table for each dataset, the cheapest method first.
+    """A table for each dataset and network, the cheapest method first.
 
     Args:
         settings: The entry's.
@@ -113,13 +49,13 @@ def dial_tables(settings: EntrySettings, found: TaggedResults) -> list[Table]:
             continue
         classes = list(dict.fromkeys(name for point in points for name in point.ratio))
         columns = [Column("method"), Column("runs"), *(Column(f"ratio, {name}", "higher") for name in classes)]
-        columns += [Column("lowest", "higher"), Column("graphs")]
+        columns += [Column("lowest", "higher"), Column("where"), Column("greedy there"), Column("graphs")]
         rows = tuple(
             (
                 TableCell(point.name),
                 shown_as([point.mean_runs], lambda value: f"{value:,.1f}" if value < 100 else f"{value:,.0f}"),
                 *(over_seeds(point.ratio.get(name, []), 3) for name in classes),
-                _lowest(point),
+                *_lowest(point),
                 TableCell(str(point.graphs)),
             )
             for point in points
@@ -132,9 +68,13 @@ def dial_tables(settings: EntrySettings, found: TaggedResults) -> list[Table]:
     return made
 
 
-def _lowest(point: DialPoint) -> TableCell:
-    values = [value for ratios in point.ratio.values() for value in ratios if value == value]
-    return over_seeds([min(values)] if values else [], 3)
+def _lowest(point: DialPoint) -> tuple[TableCell, TableCell, TableCell]:
+    """The lowest ratio, its seed and class, and greedy deletion's fidelity there; greedy deletion is 1 everywhere."""
+    worst = point.worst
+    lowest = over_seeds([worst.ratio] if worst else [], 3)
+    if worst is None or point.method == GREEDY:
+        return lowest, TableCell("–"), TableCell("–")
+    return lowest, TableCell(f"seed {worst.seed}, {worst.name}"), over_seeds([worst.greedy], 3)
 
 
 def _little(methods: MethodResults) -> list[str]:
@@ -142,7 +82,7 @@ def _little(methods: MethodResults) -> list[str]:
     notes: list[str] = []
     for one in done(methods).get(GREEDY, ()):
         for name, cost in one["points"][0]["classes"].items():
-            own = mean(cost["drops"]) / len(SUMMED_SPARSITIES)
+            own = greedys_fidelity(cost)
             if own < LITTLE_FIDELITY:
                 notes.append(f"seed {one['seed']}, {name}: greedy deletion's own mean fidelity is {own:.3f}")
     return notes

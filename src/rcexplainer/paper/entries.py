@@ -24,6 +24,7 @@ from rcexplainer.paper.qualitative_tables import qualitative_figure, qualitative
 from rcexplainer.paper.recovery_tables import recovery_tables
 from rcexplainer.paper.result_groups import EntrySettings, TaggedResults
 from rcexplainer.paper.robustness_tables import robustness_tables
+from rcexplainer.paper.scores_alone import scores_table
 from rcexplainer.paper.stability_tables import stability_headline, stability_tables
 from rcexplainer.paper.table import Table
 from rcexplainer.paper.time_tables import time_tables
@@ -59,6 +60,10 @@ def _case_figures(settings: EntrySettings, found: TaggedResults) -> list[PaperFi
     return dot_figures.case_square(settings, found) + example_figure(settings, found)
 
 
+def _dial_tables(settings: EntrySettings, found: TaggedResults) -> list[Table]:
+    return dial_tables(settings, found) + scores_table(settings, found)
+
+
 def _measured(
     tables: Callable[[EntrySettings, TaggedResults], list[Table]],
     figures: FigureMaker = _undrawn,
@@ -74,7 +79,7 @@ PAPER_ENTRIES: dict[str, PaperEntry] = {
     "robustness": _measured(robustness_tables, curve_figures.robustness_figures, headlines.robustness_headline),
     "stability": PaperEntry(job_lists.stability, stability_tables, headline=stability_headline),
     "time": PaperEntry(job_lists.timings, time_tables, dot_figures.time_figure, headlines.time_headline),
-    "dial": PaperEntry(job_lists.dial, dial_tables, dial_figure),
+    "dial": PaperEntry(job_lists.dial, _dial_tables, dial_figure),
     "nodes": PaperEntry(
         job_lists.recoveries, recovery_tables, dot_figures.recovery_figure, headlines.recovery_headline
     ),

@@ -19,53 +19,11 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from rcexplainer.benchmark.methods import METHODS, USUAL, Caps, MethodInputs
-from rcexplainer.benchmark.recipes import recipe_of
-from rcexplainer.benchmark.tuned import tuned_settings
 from rcexplainer.config import make_config
 from rcexplainer.datasets import task_of
-from rcexplainer.gnn.models import MODELS
 from rcexplainer.paper.case_study import CASE_DATASET, CASE_MODEL, CASE_SETTINGS
 from rcexplainer.paper.job import Job
-
-# A number goes up when its kind of job measures more, or otherwise: earlier results are then measured again.
-KIND_VERSIONS = {
-    "network": 2,
-    "measure": 4,
-    "recovery": 1,
-    "time": 1,
-    "case": 2,
-    "explain": 1,
-    "training": 1,
-    "tradeoff": 2,
-    "authors": 1,
-    "tuning": 1,
-    "stability": 1,
-    "dial": 1,
-}
-
-
-# Fields of `TrainConfig` that version 0.1 did not have, with their defaults. They are inputs only where they differ, so
-# that its networks are found.
-SINCE = {"decay": "cosine", "clip": None, "xavier": False}
-
-
-def network_job(dataset: str, model: str, seed: int, recipe: str = "ours") -> Job:
-    """A network to be trained.
-
-    Args:
-        dataset: Its training data.
-        model: Its architecture, a key of `MODELS`.
-        seed: Draws split and weights.
-        recipe: How it is trained, a key of `RECIPES`.
-
-    Returns:
-        The job.
-    """
-    training = asdict(recipe_of(recipe).settings(dataset))
-    training = {name: value for name, value in training.items() if SINCE.get(name, ...) != value}
-    inputs = {"dataset": dataset, "model": model, "seed": seed, "fields": MODELS[model], "training": training}
-    other, name = ({}, "") if recipe == "ours" else ({"recipe": recipe}, f"-{recipe}")
-    return _job("network", f"{dataset}-{model}{name}-{seed}", inputs | other)
+from rcexplainer.paper.job_inputs import made_job, method_inputs, network_job, on_network
 
 
 def measure_job(
@@ -104,9 +62,9 @@ def measure_job(
     Returns:
         The job.
     """
-    inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, preset, settings, own, retired)
+    inputs = on_network(dataset, model, seed) | method_inputs(dataset, seed, method, preset, settings, own, retired)
     inputs |= {"caps": asdict(caps.within(None)), "noise": list(noise), "k": list(k)}
-    made = _job("measure", f"{dataset}-{model}-{seed}-{method}", inputs, stored, retired)
+    made = made_job("measure", f"{dataset}-{model}-{seed}-{method}", inputs, stored, retired)
     return replace(made, earlier=dict(earlier or {}))
 
 
@@ -123,10 +81,8 @@ def recovery_job(
     most: int | None = None,
 ) -> Job:
     """A method whose readings are compared with the motif; `most` held-out nodes, other arguments as `measure_job`."""
-    network = network_job(dataset, model, seed, recipe).digest
-    inputs = {"dataset": dataset, "model": model, "seed": seed, "network": network, "recipe": recipe, "most": most}
-    inputs |= _method(dataset, seed, method, preset, settings, own)
-    return _job("recovery", f"{dataset}-{model}-{recipe}-{seed}-{method}", inputs)
+    inputs = on_network(dataset, model, seed, recipe) | method_inputs(dataset, seed, method, preset, settings, own)
+    return made_job("recovery", f"{dataset}-{model}-{recipe}-{seed}-{method}", inputs | {"most": most})
 
 
 def time_job(
@@ -143,8 +99,8 @@ def time_job(
     caps: Caps = USUAL,
 ) -> Job:
     """A method to be timed; the arguments are those of `measure_job`."""
-    inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, preset, settings, own, retired)
-    return _job("time", f"{dataset}-{model}-{seed}-{method}", inputs | {"most": caps.most}, stored, retired)
+    inputs = on_network(dataset, model, seed) | method_inputs(dataset, seed, method, preset, settings, own, retired)
+    return made_job("time", f"{dataset}-{model}-{seed}-{method}", inputs | {"most": caps.most}, stored, retired)
 
 
 def case_job(seed: int, settings: Mapping[str, Any] | None = None, stored: Mapping[str, Any] | None = None) -> Job:
@@ -161,7 +117,7 @@ def case_job(seed: int, settings: Mapping[str, Any] | None = None, stored: Mappi
     fields = asdict(make_config("default", CASE_SETTINGS | dict(settings or {})))
     network = network_job(CASE_DATASET, CASE_MODEL, seed).digest
     inputs = {"seed": seed, "network": network, "settings": dict(settings or {}), "fields": fields}
-    return _job("case", f"case-{seed}", inputs, stored)
+    return made_job("case", f"case-{seed}", inputs, stored)
 
 
 def explain_job(
@@ -174,8 +130,8 @@ def explain_job(
     stored: Mapping[str, Any] | None = None,
 ) -> Job:
     """One instance to be explained by one method; the arguments are those of `measure_job`."""
-    inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, "default", settings)
-    return _job("explain", f"{dataset}-{model}-{seed}-{method}", inputs, stored)
+    inputs = on_network(dataset, model, seed) | method_inputs(dataset, seed, method, "default", settings)
+    return made_job("explain", f"{dataset}-{model}-{seed}-{method}", inputs, stored)
 
 
 def training_job(
@@ -201,8 +157,8 @@ def training_job(
         The job.
     """
     fields = asdict(make_config(preset, dict(settings or {}), task_of(dataset)))
-    inputs = _on_network(dataset, model, seed) | {"fields": fields, "shown": list(shown)}
-    return _job("training", f"{dataset}-{model}-{seed}", inputs)
+    inputs = on_network(dataset, model, seed) | {"fields": fields, "shown": list(shown)}
+    return made_job("training", f"{dataset}-{model}-{seed}", inputs)
 
 
 def tradeoff_job(
@@ -227,8 +183,8 @@ def tradeoff_job(
     Returns:
         The job.
     """
-    inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, "default", settings)
-    return _job("tradeoff", f"{dataset}-{model}-{seed}-{method}", inputs | {"graphs": graphs})
+    inputs = on_network(dataset, model, seed) | method_inputs(dataset, seed, method, "default", settings)
+    return made_job("tradeoff", f"{dataset}-{model}-{seed}-{method}", inputs | {"graphs": graphs})
 
 
 def authors_job(
@@ -244,10 +200,8 @@ def authors_job(
     recipe: str = "authors",
 ) -> Job:
     """A method fitted and measured as the authors did; `most` graphs of each kind, other arguments as `measure_job`."""
-    network = network_job(dataset, model, seed, recipe).digest
-    inputs = {"dataset": dataset, "model": model, "seed": seed, "network": network, "recipe": recipe, "most": most}
-    inputs |= _method(dataset, seed, method, preset, settings, own)
-    return _job("authors", f"{dataset}-{model}-authors-{seed}-{method}", inputs)
+    inputs = on_network(dataset, model, seed, recipe) | method_inputs(dataset, seed, method, preset, settings, own)
+    return made_job("authors", f"{dataset}-{model}-authors-{seed}-{method}", inputs | {"most": most})
 
 
 def tuning_job(
@@ -278,9 +232,9 @@ def tuning_job(
     """
     ours, points = dict(settings or {}), [dict(point) for point in grid]
     made = [MethodInputs(task_of(dataset), seed, settings=ours, own=point) for point in points]
-    inputs = _on_network(dataset, model, seed) | {"method": method, "settings": ours, "grid": points}
+    inputs = on_network(dataset, model, seed) | {"method": method, "settings": ours, "grid": points}
     inputs |= {"graphs": graphs, "most": most, "fields": [METHODS[method].settings(one) for one in made]}
-    return _job("tuning", f"{dataset}-{model}-{seed}-{method}", inputs)
+    return made_job("tuning", f"{dataset}-{model}-{seed}-{method}", inputs)
 
 
 def stability_job(
@@ -311,9 +265,9 @@ def stability_job(
     Returns:
         The job.
     """
-    inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, "default", settings)
+    inputs = on_network(dataset, model, seed) | method_inputs(dataset, seed, method, "default", settings)
     inputs |= {"most": most, "confidence": confidence, "noise": list(noise), "copies": copies}
-    return _job("stability", f"{dataset}-{model}-{seed}-{method}", inputs)
+    return made_job("stability", f"{dataset}-{model}-{seed}-{method}", inputs)
 
 
 def dial_job(
@@ -340,37 +294,5 @@ def dial_job(
     Returns:
         The job.
     """
-    inputs = _on_network(dataset, model, seed) | _method(dataset, seed, method, "default", settings)
-    return _job("dial", f"{dataset}-{model}-{seed}-{method}", inputs | {"refine": list(refine), "most": most})
-
-
-def _job(
-    kind: str, label: str, inputs: dict[str, Any], stored: Mapping[str, Any] | None = None, retired: bool = False
-) -> Job:
-    same = stored is None or dict(stored) == inputs.get("settings")
-    return Job(kind, {**inputs, "version": KIND_VERSIONS[kind]}, label, None if same else dict(stored or {}), retired)
-
-
-def _on_network(dataset: str, model: str, seed: int) -> dict[str, Any]:
-    """A network, and the digest of all that its training depends on."""
-    network = network_job(dataset, model, seed).digest
-    return {"dataset": dataset, "model": model, "seed": seed, "network": network}
-
-
-def _method(
-    dataset: str,
-    seed: int,
-    method: str,
-    preset: str,
-    settings: Mapping[str, Any] | None,
-    own: Mapping[str, Any] | None = None,
-    retired: bool = False,
-) -> dict[str, Any]:
-    """A method, and field by field what it is made with: where a preset or a default changes, it is run again.
-
-    A baseline without settings of its own has no `own`: such a request is the same as in earlier versions.
-    """
-    ours, other = dict(settings or {}), dict(own or {})
-    inputs: dict[str, Any] = {"method": method, "preset": preset, "settings": ours, **({"own": other} if other else {})}
-    made = MethodInputs(task_of(dataset), seed, preset, ours, tuned_settings(dataset, method), other)
-    return inputs if retired else inputs | {"fields": METHODS[method].settings(made)}
+    inputs = on_network(dataset, model, seed) | method_inputs(dataset, seed, method, "default", settings)
+    return made_job("dial", f"{dataset}-{model}-{seed}-{method}", inputs | {"refine": list(refine), "most": most})

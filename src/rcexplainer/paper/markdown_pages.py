@@ -5,7 +5,9 @@ headlines.md   one table of each entry
 <entry>.md     all tables of an entry, with its notes and figures
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rcexplainer.paper.failures import Failed
@@ -18,6 +20,7 @@ from rcexplainer.paper.table import Table, TableCell
 from rcexplainer.paper.verdicts import VERDICT_WORDS, Verdict, counts
 from rcexplainer.saving.files import write_whole
 
+FINDINGS = 2  # of a claim, at most, on the front page
 FRONT_PAGE, HEADLINE_PAGE = "README.md", "headlines.md"
 READING = (
     "An arrow says which direction is better; the best of a column is bold, or all that are printed alike. Greedy "
@@ -69,7 +72,7 @@ def _front_page(found: ResultsFolder, notes: Mapping[str, Sequence[str]]) -> byt
         *found.folder_notes,
         *(text for planned in found.plans for text in _front_section(found, planned, notes.get(planned.name, ()))),
         *_paper_index(found),
-        *_verdicts(found.verdicts, "## Claims"),
+        *_claims(found.verdicts),
         "## Entries",
         f"[One table of each]({HEADLINE_PAGE}). Each page has all tables and figures.",
         _grid(
@@ -137,19 +140,36 @@ def _entry_page(found: ResultsFolder, planned: EntryPlan, captions: Captions, no
     return _joined(parts)
 
 
-def _verdicts(judged: Sequence[Verdict], *heading: str) -> list[str]:
-    """What the results must show, and whether they do."""
+def _claims(judged: Sequence[Verdict]) -> list[str]:
+    """The claims of all entries that are decided, and where the open ones are."""
+    if not judged:
+        return []
+    lines = _verdicts(judged, [_shortened(one) for one in judged if one.reached is not None])
+    still = Counter(one.entry for one in judged if one.reached is None)
+    links = ", ".join(f"{number} of [{name}]({name}.md)" for name, number in still.items())
+    return ["## Claims", *lines, *([f"Open, as jobs are missing or values undecided: {links}."] if links else [])]
+
+
+def _shortened(one: Verdict) -> Verdict:
+    """The claim with the first of its findings: the page of the entry has them all."""
+    first, *others = one.found.split("; ")
+    return replace(one, found=f"{first}; and {len(others)} more" if len(others) > FINDINGS else one.found)
+
+
+def _verdicts(judged: Sequence[Verdict], shown: Sequence[Verdict] | None = None) -> list[str]:
+    """What the results must show, and whether they do; all are counted, and all or some are shown."""
     if not judged:
         return []
     reached, missed, undecided = counts(judged)
+    shown = judged if shown is None else shown
     versions = {one.as_of for one in judged}
     alike = len(versions) == 1  # said once, above the table
     version = f", as of version {min(versions)}" if alike and any(versions) else ""
     rows = [["", "claim", "aim", "found"], ["---"] * 4]
-    for one in judged:
+    for one in shown:
         found = one.found if alike else one.finding
         rows.append([VERDICT_WORDS[one.reached], *map(_plain, (one.claim, one.aim, found))])
-    return [*heading, f"**{reached} claims reached, {missed} not reached, {undecided} open{version}**", _grid(rows)]
+    return [f"**{reached} claims reached, {missed} not reached, {undecided} open{version}**", _grid(rows)]
 
 
 def _failures(heading: str, ones: Sequence[Failed]) -> list[str]:

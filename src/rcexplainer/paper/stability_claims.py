@@ -5,12 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from rcexplainer.benchmark.results import OURS, column, mean
-from rcexplainer.paper.checks import ClaimCheck, check, digits, mean_number, methods_on, undecided
+from rcexplainer.paper.checks import Claim, ClaimCheck, check, digits, mean_number, methods_on, undecided
 from rcexplainer.paper.counterfactual_stability import NO_CONFIDENCE, confidence_key
 from rcexplainer.paper.result_groups import NAN, EntrySettings, MethodResults, SeedResults, TaggedResults, numbers
 from rcexplainer.paper.stability_tables import GREEDY_SEARCH, class_names, class_results
-
-Claim = tuple[str, str, list[ClaimCheck]]  # what is claimed, the aim, the comparisons
 
 
 def stability_claims(settings: EntrySettings, aims: dict[str, Any], found: TaggedResults) -> Iterator[Claim]:

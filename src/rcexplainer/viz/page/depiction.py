@@ -14,10 +14,11 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from rcexplainer.datasets.node_labels import node_label
 from rcexplainer.errors import require
 from rcexplainer.explanation import Explanation
 from rcexplainer.viz.layout import Places, stress_layout
-from rcexplainer.viz.page.molecule import as_molecule, bond_kinds, node_kinds
+from rcexplainer.viz.page.molecule import as_molecule, bond_kinds, kind_names, node_kinds
 
 MOST_EDGES = 300  # of an instance that is drawn completely
 EXCERPT_EDGES = 80  # edges with the highest scores that are drawn of a larger one
@@ -95,14 +96,15 @@ def depict(
     orders = _orders(one, mol, edge_names)
     # Without RDKit a graph whose bonds are known is still drawn with them, in the package's own layout.
     like_molecule = mol is not None or (kinds is not None and bool(orders) and min(orders) > 0)
-    names, texts = _names(one.graph, nodes.tolist(), mol, kinds)
+    texts = _texts(one.graph, nodes.tolist(), mol, kinds)
+    label = node_label(one.graph, kind_names(one.graph, node_names))
     if mol is None and like_molecule and one.graph.get("node_names") is None:
         joined = set(ends.flatten().tolist())
         texts = ["" if text in "Cc" and node in joined else text.capitalize() for node, text in enumerate(texts)]
     return Depiction(
         nodes=tuple(nodes.tolist()),
         places=_scaled(stress_layout(ends, len(nodes)) if mol is None else _rdkit_places(mol), ends),
-        names=tuple(names),
+        names=tuple(label(node) for node in nodes.tolist()),
         texts=tuple(texts),
         units=tuple(units.tolist()),
         ends=tuple((u, v) for u, v in ends.T.tolist()),
@@ -131,21 +133,14 @@ def _chosen_units(one: Explanation, importance: Tensor, roots: list[int]) -> Ten
     return torch.tensor(sorted(chosen))
 
 
-def _names(graph: Data, nodes: list[int], mol: Any | None, kinds: list[str] | None) -> tuple[list[str], list[str]]:
-    """What nodes are called in words, and what is written at them."""
+def _texts(graph: Data, nodes: list[int], mol: Any | None, kinds: list[str] | None) -> list[str]:
+    """What is written at nodes."""
     own = graph.get("node_names")
     if isinstance(own, list | tuple) and len(own) == graph.num_nodes:
-        names = [str(own[node]) for node in nodes]
-        return names, names
+        return [str(own[node]) for node in nodes]
     if mol is not None:
-        atoms = [mol.GetAtomWithIdx(node) for node in nodes]
-        return [f"{atom.GetSymbol()}{atom.GetIdx()}" for atom in atoms], [_atom_text(atom) for atom in atoms]
-    if kinds is not None:
-        colon = [":" * kinds[node][-1:].isdigit() for node in nodes]
-        return [f"{kinds[node]}{mark}{node}" for node, mark in zip(nodes, colon, strict=True)], [
-            kinds[node] for node in nodes
-        ]
-    return [str(node) for node in nodes], [""] * len(nodes)
+        return [_atom_text(mol.GetAtomWithIdx(node)) for node in nodes]
+    return [""] * len(nodes) if kinds is None else [kinds[node] for node in nodes]
 
 
 def _atom_text(atom: Any) -> str:

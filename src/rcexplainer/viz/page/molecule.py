@@ -14,21 +14,33 @@ from rcexplainer.errors import GraphError, MissingExtraError, require
 MOST_ATOMS = 250  # RDKit's layout of more is slow and crowded
 
 
+def kind_names(graph: Data, node_names: Sequence[str] = ()) -> Sequence[str]:
+    """Find what each one-hot node feature stands for.
+
+    Args:
+        graph: The graph; our own molecules are recognised by their attributes.
+        node_names: The names, if the caller knows them.
+
+    Returns:
+        One name per feature; empty if they are not known or the features are not one-hot.
+    """
+    if not node_names and "formal_charge" in graph and "num_hydrogens" in graph:
+        node_names = ATOM_NAMES
+    return node_names if node_names and _one_hot(graph.get("x"), len(node_names)) else ()
+
+
 def node_kinds(graph: Data, node_names: Sequence[str] = ()) -> list[str] | None:
     """Name the kind of each node, such as its element.
 
     Args:
-        graph: The graph; our own molecules are recognised by their attributes.
-        node_names: What each one-hot node feature stands for, if the caller knows it.
+        graph: The graph.
+        node_names: As for `kind_names`.
 
     Returns:
         One name per node; None if the features are not one-hot or have no names.
     """
-    if not node_names and "formal_charge" in graph and "num_hydrogens" in graph:
-        node_names = ATOM_NAMES
-    if not node_names or not _one_hot(graph.get("x"), len(node_names)):
-        return None
-    return [node_names[kind] for kind in graph.x.argmax(1).tolist()]
+    names = kind_names(graph, node_names)
+    return [names[kind] for kind in graph.x.argmax(1).tolist()] if names else None
 
 
 def bond_kinds(graph: Data, edge_names: Sequence[str] = ()) -> list[str] | None:
@@ -54,7 +66,7 @@ def as_molecule(graph: Data, node_names: Sequence[str] = (), edge_names: Sequenc
 
     Args:
         graph: The graph.
-        node_names: As for `node_kinds`.
+        node_names: As for `kind_names`.
         edge_names: As for `bond_kinds`.
 
     Returns:

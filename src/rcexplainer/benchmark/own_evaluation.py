@@ -1,0 +1,214 @@
+"""Methods on a user's trained model: fidelity, flips and counterfactuals on held-out instances."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+from torch import nn
+from tqdm.auto import tqdm
+
+from rcexplainer.benchmark.accuracy import versions
+from rcexplainer.benchmark.cost import clocked, milliseconds
+from rcexplainer.benchmark.methods import METHODS, REFERENCES, chosen
+from rcexplainer.benchmark.own_case import HeldOut, OwnCase
+from rcexplainer.benchmark.results import OURS
+from rcexplainer.datasets import GraphDataset
+from rcexplainer.errors import RCExplainerError
+from rcexplainer.method.fitted_explainer import FittedExplainer
+from rcexplainer.metrics.fidelity import Fidelity, fidelity
+from rcexplainer.metrics.flips import Counterfactuals, counterfactuals
+from rcexplainer.tasks.index import Pair
+
+OWN_SPARSITIES = (0.9, 0.8, 0.7)
+OWN_COLUMNS = (
+    "at .90, .80, .70: fidelity ↑, the probability lost when the top edges are deleted, at these sparsities; flips ↑: "
+    "share whose class then changes; flipped ↑: share with a verified counterfactual among prefixes of the ranking, "
+    "size ↓: its median edges, minimal ↑: share of these from which no edge can be spared; ms ↓ for one instance"
+)
+
+Fit = Callable[[], FittedExplainer]
+
+
+@dataclass(frozen=True)
+class OwnResult:
+    """One method on the held-out instances.
+
+    Attributes:
+        method: Its name, or the file of a saved explainer.
+        instances: Number of instances explained.
+        failed: Number of instances that could not be explained.
+        fidelity: The drop of p(predicted class), and the share of flips, when the top edges are deleted.
+        counterfactuals: What the search found, starting from the method's ranking.
+        fit_seconds: Time of the fit; 0 for a saved explainer.
+        seconds: Time for one instance, search included, all in one call.
+        skipped: Why the method was not measured; None where it was.
+    """
+
+    method: str
+    instances: int = 0
+    failed: int = 0
+    fidelity: Fidelity | None = None
+    counterfactuals: Counterfactuals | None = None
+    fit_seconds: float = 0.0
+    seconds: float = float("nan")
+    skipped: str | None = None
+
+    def row(self) -> dict[str, Any]:
+        """Return a line of the table; a method that was skipped has a name only."""
+        if self.fidelity is None or self.counterfactuals is None:
+            return {"method": self.method}
+        drops = {f"at_{share:.2f}": drop for share, drop in zip(OWN_SPARSITIES, self.fidelity.drop, strict=True)}
+        return {
+            "method": self.method,
+            "instances": self.instances,
+            **drops,
+            "flips_at_0.80": self.fidelity.flips[OWN_SPARSITIES.index(0.8)],
+            "flipped": self.counterfactuals.flipped,
+            "size": self.counterfactuals.size,
+            "minimal": self.counterfactuals.minimal,
+            "ms": milliseconds(self.seconds),
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the numbers as JSON values."""
+        document = asdict(self)
+        if document["fidelity"] is not None:
+            del document["fidelity"]["each"]
+        return document
+
+
+@dataclass(frozen=True)
+class OwnEvaluation:
+    """Methods on one model.
+
+    Attributes:
+        dataset: Name of the graphs.
+        task: What the instances are.
+        seed: Of the split and of the methods.
+        preset: Of RCExplainer.
+        settings: Of RCExplainer, on top of the preset.
+        part: Which instances are held out, in words.
+        learnt: Number of instances to fit on.
+        validation: Number of instances for early stopping.
+        held_out: Number of held-out instances.
+        results: One per method.
+        saved: Files of saved explainers among the methods.
+    """
+
+    dataset: str
+    task: str
+    seed: int
+    preset: str
+    settings: dict[str, Any]
+    part: str
+    learnt: int
+    validation: int
+    held_out: int
+    results: tuple[OwnResult, ...]
+    saved: tuple[str, ...] = ()
+
+    def tables(self) -> list[tuple[list[dict[str, Any]], str]]:
+        """Return the rows of the one table, and its caption."""
+        good = [one.row() for one in self.results if one.skipped is None]
+        left_out = [{"method": one.method, "reason": one.skipped} for one in self.results if one.skipped is not None]
+        stopping = self.validation or "a tenth of these"
+        caption = (
+            f"held out: {self.held_out} {self.task}s of {self.dataset}, {self.part}; methods are fitted on "
+            f"{self.learnt} others, with {stopping} for early stopping. {OWN_COLUMNS}"
+        )
+        if self.saved:
+            caption += (
+                f". {', '.join(self.saved)} was fitted before: these instances are held out for it only if it was "
+                "fitted on the training part of the same split"
+            )
+        return [(good, caption), *([(left_out, "not measured")] if left_out else [])]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document that `--json` prints."""
+        results = [one.to_json() for one in self.results]
+        return {**asdict(self), "results": results, "versions": versions()}
+
+
+def evaluate_own(
+    model: nn.Module,
+    data: GraphDataset,
+    *,
+    index: Sequence[int | Pair] | None = None,
+    methods: str | Sequence[str] | None = None,
+    saved: Mapping[str, FittedExplainer] | None = None,
+    preset: str = "default",
+    settings: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    device: str | None = None,
+    progress: bool = True,
+) -> OwnEvaluation:
+    """Fit methods to a trained model, and measure them on instances they were not fitted on.
+
+    Args:
+        model: The trained network, on the CPU.
+        data: Its graphs, such as `own_dataset` makes them.
+        index: The held-out instances: all others are fitted on. None: the test part of the split.
+        methods: Names, or "all"; None: RCExplainer, or the saved explainers alone where there are any. Greedy deletion,
+            occlusion and random order stand beside them.
+        saved: Explainers that are fitted already, by name.
+        preset: Of RCExplainer.
+        settings: Of RCExplainer, on top of the preset.
+        seed: Of methods that draw random numbers.
+        device: Where methods are run on graphs; None: the CPU.
+        progress: Show progress bars.
+
+    Returns:
+        The results; `.tables()` for a terminal, `.to_json()` for everything.
+
+    Raises:
+        RCExplainerError: A method is unknown, or there is nothing to fit on or nothing held out.
+    """
+    ready = dict(saved or {})
+    names = chosen(methods) if methods is not None else ([*([] if ready else [OURS]), *REFERENCES])
+    held_out = HeldOut.of(data, index)
+    own = dict(settings or {})
+    case = OwnCase.made(model, data, held_out, seed=seed, preset=preset, settings=own, device=device)
+    _ = case.split  # a model that cannot be explained is refused before any method is fitted
+    fits: dict[str, Fit] = {name: partial(_ready, one) for name, one in ready.items()}
+    fits |= {name: partial(METHODS[name].fit, case, False) for name in names}
+    bar = tqdm(fits.items(), desc="methods", unit="method", disable=not progress)
+    return OwnEvaluation(
+        data.name,
+        data.task,
+        seed,
+        preset,
+        own,
+        f"the test part of the split by seed {seed}" if index is None else "those that were named",
+        len(held_out.learnt),
+        len(held_out.validation),
+        len(held_out.explained),
+        tuple(_measured(case, name, fit) for name, fit in bar),
+        tuple(ready),
+    )
+
+
+def _ready(fitted: FittedExplainer) -> FittedExplainer:
+    """An explainer that is fitted already."""
+    return fitted
+
+
+def _measured(case: OwnCase, name: str, fit: Fit) -> OwnResult:
+    """One method; one that cannot explain this model is skipped, with the reason."""
+    try:
+        fitted, fit_seconds = clocked(fit)
+    except RCExplainerError as error:
+        return OwnResult(name, skipped=" ".join(str(error).split()))
+    places = case.some(METHODS[name].caps.most if name in METHODS else None)
+    ones, seconds = clocked(lambda: case.explain(fitted, places, "prefix"))
+    if not ones:
+        return OwnResult(name, failed=len(places), skipped=f"none of {len(places)} instances could be explained")
+    return OwnResult(
+        name,
+        len(ones),
+        len(places) - len(ones),
+        fidelity(case.split, ones, OWN_SPARSITIES),
+        counterfactuals(ones),
+        0.0 if name not in METHODS else fit_seconds,
+        seconds / len(places),
+    )

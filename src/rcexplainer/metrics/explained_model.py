@@ -1,0 +1,49 @@
+"""The model that explanations are of, in any of the forms in which it is at hand."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import torch
+from torch import nn
+
+from rcexplainer.errors import RCExplainerError, SplitError
+from rcexplainer.explanation import Explanation
+from rcexplainer.gnn.split import SplitModel, split_model
+from rcexplainer.method.fitted_explainer import FittedExplainer
+from rcexplainer.tasks import TASKS
+
+ExplainedModel = nn.Module | SplitModel | FittedExplainer
+
+
+def split_of(model: ExplainedModel, explanations: Sequence[Explanation]) -> SplitModel:
+    """The model, split for the task of these explanations.
+
+    Args:
+        model: The GNN itself, the same already split, or an explainer that was fitted for it.
+        explanations: On their graphs a GNN is split.
+
+    Raises:
+        RCExplainerError: There are no explanations to split a GNN on.
+        SplitError: The GNN cannot be split.
+    """
+    if isinstance(model, SplitModel):
+        return model
+    if isinstance(model, FittedExplainer):
+        return model.split
+    if not explanations:
+        raise RCExplainerError("a model is split on the graphs that were explained: at least one explanation is needed")
+    first = explanations[0]
+    if first.index is None:
+        run = partial(split_model, model, [one.graph for one in explanations])
+    elif isinstance(first.index, int):
+        run = partial(split_model, model, first.graph, task="node")
+    else:
+        pairs = torch.tensor([one.index for one in explanations])
+        run = partial(split_model, model, TASKS["link"].trial_graphs([first.graph], pairs), task="link")
+    try:
+        return run()
+    except SplitError as error:
+        try:  # a model that was explained is a classifier: its one number needs no labels to be a logit
+            return run(output="binary_logit")
+        except SplitError:
+            raise error from None

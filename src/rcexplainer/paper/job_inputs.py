@@ -1,0 +1,110 @@
+"""What the inputs of jobs are made of: the network, the method field by field, and the version of the kind of job."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from rcexplainer.benchmark.methods import METHODS, MethodInputs
+from rcexplainer.benchmark.recipes import recipe_of
+from rcexplainer.benchmark.tuned import tuned_settings
+from rcexplainer.datasets import task_of
+from rcexplainer.gnn.models import MODELS
+from rcexplainer.paper.job import Job
+
+# A number goes up when its kind of job measures more, or otherwise: earlier results are then measured again.
+KIND_VERSIONS = {
+    "network": 2,
+    "measure": 4,
+    "recovery": 1,
+    "time": 1,
+    "case": 2,
+    "explain": 1,
+    "training": 1,
+    "tradeoff": 2,
+    "authors": 1,
+    "tuning": 1,
+    "stability": 1,
+    "dial": 1,
+}
+
+
+# Fields of `TrainConfig` that version 0.1 did not have, with their defaults. They are inputs only where they differ, so
+# that its networks are found.
+SINCE = {"decay": "cosine", "clip": None, "xavier": False}
+
+
+def network_job(dataset: str, model: str, seed: int, recipe: str = "ours") -> Job:
+    """A network to be trained.
+
+    Args:
+        dataset: Its training data.
+        model: Its architecture, a key of `MODELS`.
+        seed: Draws split and weights.
+        recipe: How it is trained, a key of `RECIPES`.
+
+    Returns:
+        The job.
+    """
+    training = asdict(recipe_of(recipe).settings(dataset))
+    training = {name: value for name, value in training.items() if SINCE.get(name, ...) != value}
+    inputs = {"dataset": dataset, "model": model, "seed": seed, "fields": MODELS[model], "training": training}
+    other, name = ({}, "") if recipe == "ours" else ({"recipe": recipe}, f"-{recipe}")
+    return made_job("network", f"{dataset}-{model}{name}-{seed}", inputs | other)
+
+
+def made_job(
+    kind: str, label: str, inputs: dict[str, Any], stored: Mapping[str, Any] | None = None, retired: bool = False
+) -> Job:
+    """A job of this version of its kind.
+
+    Args:
+        kind: A key of `KIND_VERSIONS`.
+        label: For people.
+        inputs: What its result depends on.
+        stored: The settings as version 0.1 wrote them; None, or the same as in `inputs`: they did not differ.
+        retired: Whether this version has no such settings.
+    """
+    same = stored is None or dict(stored) == inputs.get("settings")
+    return Job(kind, {**inputs, "version": KIND_VERSIONS[kind]}, label, None if same else dict(stored or {}), retired)
+
+
+def on_network(dataset: str, model: str, seed: int, recipe: str | None = None) -> dict[str, Any]:
+    """A network, and the digest of all that its training depends on.
+
+    Args:
+        dataset: Its training data.
+        model: Its architecture.
+        seed: Its seed.
+        recipe: How it is trained, which is then part of the request; None: "ours", and it is not.
+    """
+    network = network_job(dataset, model, seed, recipe or "ours").digest
+    about = {"dataset": dataset, "model": model, "seed": seed, "network": network}
+    return about if recipe is None else about | {"recipe": recipe}
+
+
+def method_inputs(
+    dataset: str,
+    seed: int,
+    method: str,
+    preset: str,
+    settings: Mapping[str, Any] | None,
+    own: Mapping[str, Any] | None = None,
+    retired: bool = False,
+) -> dict[str, Any]:
+    """A method, and field by field what it is made with: where a preset or a default changes, it is run again.
+
+    A baseline without settings of its own has no `own`: such a request is the same as in earlier versions.
+
+    Args:
+        dataset: The dataset of the network.
+        seed: The method's seed.
+        method: A key of `METHODS`.
+        preset: Of RCExplainer.
+        settings: Of RCExplainer, on top of the preset.
+        own: Of a baseline, on top of its tuned settings.
+        retired: Whether this version has no such settings, and no fields for them.
+    """
+    ours, other = dict(settings or {}), dict(own or {})
+    inputs: dict[str, Any] = {"method": method, "preset": preset, "settings": ours, **({"own": other} if other else {})}
+    made = MethodInputs(task_of(dataset), seed, preset, ours, tuned_settings(dataset, method), other)
+    return inputs if retired else inputs | {"fields": METHODS[method].settings(made)}

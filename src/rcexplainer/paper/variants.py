@@ -1,0 +1,120 @@
+"""What an entry compares: methods, named variants of them, datasets and networks.
+
+`settings` are RCExplainer's: those of the profile, then those of the variant that one is `like`, then its own. Beside
+any of them may stand `stored`, the same as version 0.1 wrote it, by which its results are found. `own` are the settings
+of a variant that is a baseline, on top of its tuned ones. What a variant sets `on` a dataset comes last; with
+`datasets` it is there for those alone. A variant with `retired = true` has settings that this version does not know:
+its earlier results are shown, and nothing is run.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rcexplainer.benchmark.methods import Caps
+from rcexplainer.benchmark.results import OURS
+from rcexplainer.paper.job import Tags
+from rcexplainer.paper.result_groups import EntrySettings
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One of the things that an entry compares.
+
+    Attributes:
+        tags: What tells it apart from the others.
+        method: A key of `METHODS`.
+        preset: Of RCExplainer.
+        settings: Of RCExplainer.
+        stored: The same, as version 0.1 wrote them.
+        retired: Whether this version does not know these settings.
+        own: Of a baseline, on top of its tuned settings.
+    """
+
+    tags: Tags
+    method: str
+    preset: str
+    settings: dict[str, Any]
+    stored: dict[str, Any]
+    retired: bool = False
+    own: Mapping[str, Any] = field(default_factory=dict)
+
+
+def variants(settings: EntrySettings, dataset: str | None = None) -> list[Variant]:
+    """What an entry compares: methods, named variants, both, or values of one setting.
+
+    Args:
+        settings: The entry's: `methods`, `variants`, or `vary` and `values`.
+        dataset: The dataset; what a variant sets `on` it alone comes last.
+
+    Returns:
+        The variants, in order.
+    """
+    preset, (common, stored) = settings.get("preset", "default"), both_words(settings)
+    if "vary" in settings:
+        name = settings["vary"]
+        return [
+            Variant(
+                {"variant": f"{name} = {value}", "value": value},
+                OURS,
+                preset,
+                common | {name: value},
+                stored | {name: value},
+            )
+            for value in settings["values"]
+        ]
+    named = settings.get("variants", {})
+    known = {name: one for name, one in named.items() if dataset is None or dataset in one.get("datasets", [dataset])}
+    return [
+        *(Variant({"variant": method}, method, preset, common, stored) for method in settings.get("methods", ())),
+        *(
+            Variant(
+                {"variant": name},
+                one.get("method", OURS),
+                one.get("preset", preset),
+                common | _inherited(named, name, own_words) | one.get("on", {}).get(dataset, {}),
+                stored | _inherited(named, name, stored_words) | one.get("on", {}).get(dataset, {}),
+                one.get("retired", False),
+                one.get("own", {}),
+            )
+            for name, one in known.items()
+        ),
+    ]
+
+
+def own_words(level: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of one level."""
+    return dict(level.get("settings", {}))
+
+
+def stored_words(level: Mapping[str, Any]) -> dict[str, Any]:
+    """The same as version 0.1 wrote them."""
+    return dict(level.get("stored", level.get("settings", {})))
+
+
+def panels(settings: EntrySettings) -> list[tuple[str, str]]:
+    """Datasets and networks: the pairs in `panels`, or every one of `datasets` with every one of `models`."""
+    if "panels" in settings:
+        return [(dataset, model) for dataset, model in settings["panels"]]
+    models = settings.get("models", [settings.get("model")])
+    return [(dataset, model) for dataset in settings["datasets"] for model in models]
+
+
+def caps_of(settings: EntrySettings, method: str) -> Caps:
+    """How much a method is measured: `caps` of a profile, for `all` methods and for single ones; else in full."""
+    caps = settings.get("caps", {})
+    return Caps(**(caps.get("all", {}) | caps.get(method, {})))
+
+
+def both_words(settings: EntrySettings) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings of an entry, and the same as version 0.1 wrote them."""
+    return own_words(settings), stored_words(settings)
+
+
+def _inherited(
+    known: Mapping[str, Any], name: str, words: Callable[[Mapping[str, Any]], dict[str, Any]]
+) -> dict[str, Any]:
+    """The settings of a variant, on top of those of the one it is `like`."""
+    variant = known[name]
+    before = _inherited(known, variant["like"], words) if "like" in variant else {}
+    return before | words(variant)

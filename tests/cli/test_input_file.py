@@ -1,0 +1,100 @@
+"""`rcexplainer explain --input`: molecules of a CSV file, without labels."""
+
+import json
+
+import pytest
+
+from rcexplainer.cli.fit_report import fit_named
+from tests.benchmark.toys import save_toy
+
+ROWS = "code,smiles\nA-1,Nc1ccccc1CC(=O)O\nA-2,C1CC\nA-3,CCCCO\nA-4,O=[N+]([O-])c1ccc(CCCCCCCCCCCCCCC)cc1\n"
+
+
+@pytest.fixture(scope="module")
+def molecules(tmp_path_factory):
+    """A network for molecules, its explainer, and a file of unlabelled ones."""
+    pytest.importorskip("rdkit")
+    folder = tmp_path_factory.mktemp("molecules")
+    with pytest.MonkeyPatch.context() as patch:
+        from rcexplainer.cli import saved_network
+        from tests.benchmark.toys import small
+
+        patch.setattr(saved_network, "load", small)
+        gnn = save_toy(folder, "nitro").rename(folder / "gnn.safetensors")
+        fit_named(str(gnn), folder / "e.safetensors", dataset="nitro", settings={"epochs": 2}, progress=False)
+    (folder / "new.csv").write_text(ROWS)
+    return folder
+
+
+@pytest.fixture
+def explain(molecules, monkeypatch):
+    monkeypatch.chdir(molecules)
+    return ["explain", "--input", "new.csv", "--model", "gnn.safetensors", "--explainer", "e.safetensors", "--quiet"]
+
+
+def test_a_file_without_labels(run, explain, caplog):
+    ended = run(*explain, "--id-column", "code", "--search", "greedy", "--json")
+    assert ended.code == 0
+    assert "1 of 4 rows were left out: line 3: 'C1CC', not a SMILES" in caplog.text
+    document = json.loads(ended.out)
+    found = document["explanations"]
+    assert [(one["id"], one["row"]) for one in found] == [("A-1", 2), ("A-3", 4), ("A-4", 5)]
+    assert [one["label"] for one in found] == [None] * 3
+    assert found[1]["smiles"] == "CCCCO"
+    assert found[1]["node_names"] == ["C0", "C1", "C2", "C3", "O4"]
+    assert found[1]["prediction"] in ("negative", "positive")
+    assert document["bad_rows"] == [{"row": 3, "smiles": "C1CC", "error": "not a SMILES"}]
+    assert (document["dataset"], document["part"]) == ("csv:new.csv", None)
+
+
+def test_the_table_names_atoms(run, explain):
+    ended = run(*explain, "--index", "1", "--search", "greedy")
+    header, line = ended.out.splitlines()[:2]
+    assert header.split()[:3] == ["index", "row", "smiles"]
+    assert line.split()[:3] == ["1", "4", "CCCCO"]
+    assert "–C" in line
+    text = " ".join(ended.out.split())
+    assert "1 graph of csv:new.csv" in text
+    assert "1 row of the file could not be read" in text
+    named = run(*explain, "--id-column", "code")
+    assert named.out.splitlines()[0].split()[:2] == ["index", "id"]
+    assert "Nc1ccccc1CC(" in run(*explain).out
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--input", "nowhere.csv"], "--input: there is no file nowhere.csv"),
+        (["--dataset", "nitro"], "--dataset cannot be used with --input: leave one of them out"),
+        (["--part", "test"], "--part cannot be used with --input"),
+        (["--id-column", "key"], "new.csv has no column 'key'; its first line"),
+        (["--smiles-column", "key"], "new.csv has no column 'key'; its first line"),
+        (["--index", "3"], "csv:new.csv has 3 graphs: an index is from 0 to 2, got 3"),
+        (["--model", "my_package.gnn:load_model"], "--input is for networks that `rcexplainer train` wrote"),
+    ],
+)
+def test_mistakes(run, explain, more, message):
+    ended = run(*explain, *more)
+    assert ended.code == 2
+    assert message in ended.err.splitlines()[-1]
+
+
+def test_a_network_for_other_graphs(run, explain, gnn):
+    ended = run(*explain, "--model", str(gnn))
+    assert "was trained on ba-2motifs, whose node features are not those of a CSV file" in ended.err
+
+
+def test_graphs_of_a_labelled_file_say_their_line(run, explain, molecules):
+    """The same file with labels, as a dataset."""
+    rows = "".join(f"{'C' * (size % 7 + 2)}{'ON'[size % 2]},{size % 2},m{size}\n" for size in range(20))
+    (molecules / "labelled.csv").write_text("smiles,label,id\n" + rows)
+    data = ["--dataset", "csv:labelled.csv"]
+    assert run("train", *data, "--epochs", "60", "--lr", "0.01", "--out", "trained", "-q").code == 0
+    model = next(str(path) for path in (molecules / "trained").glob("*.safetensors"))
+    assert run("fit", *data, "--model", model, "--set", "epochs=1", "--out", "c.safetensors", "-q").code == 0
+    files = ["--model", model, "--explainer", "c.safetensors", "-q", "--json"]
+    for one in json.loads(run("explain", *data, *files).out)["explanations"]:
+        assert one["id"] == f"m{one['row'] - 2}"
+        assert one["smiles"].endswith("CN" if one["label"] == "1" else "CO")
+    new = json.loads(run("explain", "--input", "labelled.csv", *files).out)["explanations"]
+    assert [one["row"] for one in new] == list(range(2, 22))
