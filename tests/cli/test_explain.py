@@ -102,3 +102,19 @@ def test_a_refined_ranking(run, named):
 )
 def test_mistakes(refused, named, arguments, message):
     refused(named(arguments), message)
+
+
+def test_a_page_to_share(run, named, tmp_path, refused):
+    page = tmp_path / "pages" / "page.html"
+    ended = run(*named(EXPLAIN), "--index", "5,7", "--html", str(page), "--quiet")
+    assert ended.code == 0
+    assert "page written to" in " ".join(ended.out.split())
+    document = json.loads(page.read_text(encoding="utf-8").split('id="data">')[1].split("</script>")[0])
+    assert document["title"] == "ba-2motifs, test: explanations"
+    assert [one["name"] for one in document["instances"]] == ["5", "7"]
+    first = document["instances"][0]["results"][0]
+    assert document["curves"]
+    assert first["curve"]["probabilities"][0] == pytest.approx(first["probabilities"], abs=1e-5)
+    refused(
+        [*named(EXPLAIN), "--html", str(tmp_path / "page.svg")], "the file of a page must end in .html, got 'page.svg'"
+    )

@@ -32,6 +32,7 @@ EXAMPLES = (
     f"rcexplainer explain {FILES} \\\n    --predicted positive --search greedy --out explanations.json",
     f"rcexplainer explain {FILES} \\\n    --search greedy --confidence 0.8",
     f"rcexplainer explain {FILES} --limit 5 --refine 32",
+    f"rcexplainer explain {FILES} --html page.html",
     "rcexplainer explain --input molecules.csv --model gnn.safetensors --explainer explainer.safetensors",
     f"rcexplainer explain {OWN} --index 3,5,8",
     f"rcexplainer explain {OWN} --task link --index 0-5,2-9",
@@ -135,6 +136,15 @@ def explain(
         Path | None,
         typer.Option(metavar="FILE", rich_help_panel=OUTPUT, help="Write the JSON document to this file, too."),
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+            help="Write a page to share to this .html file: a table of the graphs, drawings, the prediction after "
+            "every deletion, and what is deleted again and again.",
+        ),
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
     device: Device = None,
@@ -143,11 +153,14 @@ def explain(
     """Explain graphs, nodes or links: the prediction, the edges without which it changes, and the prediction then."""
     use_threads(threads)
     from rcexplainer.cli.explain_settings import ExplainSettings, parse_budget
+    from rcexplainer.cli.explanation_page import writable_page, write_page
     from rcexplainer.cli.explanations import explain_named
 
     settings = ExplainSettings(limit, predicted, search, parse_budget(budget), confidence, refine, not quiet)
     if out is not None:
         writable_file(out)
+    if html is not None:
+        writable_page(html)
     report = explain_named(
         model,
         explainer,
@@ -167,4 +180,7 @@ def explain(
     if out is not None:
         write_document(out, report.to_json())
         caption += f"; written to {out}"
+    if html is not None:
+        write_page(report, html)
+        caption += f"; page written to {html}"
     show(report.to_json(), report.rows(), caption, as_json)

@@ -10,6 +10,7 @@ from rcexplainer.cli.instance_index import Place
 from rcexplainer.datasets import GraphDataset
 from rcexplainer.datasets.node_labels import node_label
 from rcexplainer.explanation import Explanation, Failure
+from rcexplainer.method.fitted_explainer import FittedExplainer
 
 CELL_EDGES = 3  # edges in a cell of the table
 CELL_SMILES = 14  # characters of a SMILES in a cell
@@ -45,6 +46,7 @@ class ExplanationReport:
         search: How counterfactuals were searched for.
         confidence: The probability that another class had to reach; None: it had to be the predicted one.
         explained: The instances, in the order asked for.
+        fitted: The explainer.
     """
 
     data: GraphDataset
@@ -55,6 +57,7 @@ class ExplanationReport:
     search: str
     confidence: float | None
     explained: tuple[ExplainedInstance, ...]
+    fitted: FittedExplainer
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a line for each instance."""

@@ -149,7 +149,7 @@ def explain_chosen(
         for one, result in zip(chosen, results, strict=True)
     )
     return ExplanationReport(
-        data, network.name, explainer, network.seed, part, settings.search, settings.confidence, explained
+        data, network.name, explainer, network.seed, part, settings.search, settings.confidence, explained, fitted
     )
 
 

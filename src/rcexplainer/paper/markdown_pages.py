@@ -20,7 +20,6 @@ from rcexplainer.paper.table import Table, TableCell
 from rcexplainer.paper.verdicts import VERDICT_WORDS, Verdict, counts
 from rcexplainer.saving.files import write_whole
 
-FINDINGS = 1  # of a claim, at most, on the front page
 FRONT_PAGE, HEADLINE_PAGE = "README.md", "headlines.md"
 READING = (
     "An arrow says which direction is better; the best of a column is bold, or all that are printed alike. Greedy "
@@ -151,9 +150,11 @@ def _claims(judged: Sequence[Verdict]) -> list[str]:
 
 
 def _shortened(one: Verdict) -> Verdict:
-    """The claim with the first of its findings: the page of the entry has them all."""
+    """The claim with the first of its findings and a short name of its version: the page of the entry says it all."""
     first, *others = one.found.split("; ")
-    return replace(one, found=f"{first}; and {len(others)} more" if len(others) > FINDINGS else one.found)
+    found = f"{first}; and {len(others)} more" if others else first
+    version = f" (v{one.as_of})" if one.as_of else ""
+    return replace(one, found=found + version, as_of="")
 
 
 def _verdicts(judged: Sequence[Verdict], shown: Sequence[Verdict] | None = None) -> list[str]:

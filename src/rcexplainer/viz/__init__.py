@@ -17,6 +17,7 @@ legend                             the meaning of lines and shapes, below the dr
 target_grid                        one graph per class, explained towards every other class
 explanation_grid                   the choices of several methods for the same instances, with the ground truth
 stress_layout                      node positions, to draw a graph several times alike
+page                               one HTML file with many explanations, to share; needs no matplotlib
 """
 
 from rcexplainer.viz.comparison import compare
@@ -25,6 +26,7 @@ from rcexplainer.viz.figure import Figure, save_figure, subplots
 from rcexplainer.viz.graphs import draw_explanation, draw_graph, legend
 from rcexplainer.viz.layout import stress_layout
 from rcexplainer.viz.method_grid import Shown, explanation_grid
+from rcexplainer.viz.page.page_file import page
 from rcexplainer.viz.targets import target_grid
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "explanation_grid",
     "legend",
     "notebook_svg",
+    "page",
     "save_figure",
     "stress_layout",
     "subplots",

@@ -1,0 +1,45 @@
+"""`rcexplainer explain --html`: the explanations of a report as a page to share."""
+
+from pathlib import Path
+
+from rcexplainer.cli.explanation_report import ExplanationReport
+from rcexplainer.saving.documents import writable_file
+from rcexplainer.viz.page.page_file import checked_page_path, page
+
+
+def writable_page(path: Path) -> Path:
+    """Check that a page can be written, before the graphs are explained.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The path.
+
+    Raises:
+        RCExplainerError: It does not end in .html, is a folder, or cannot be written.
+    """
+    return writable_file(checked_page_path(path), "--html")
+
+
+def write_page(report: ExplanationReport, path: Path) -> Path:
+    """Write a page with the model's real predictions after deletions.
+
+    Args:
+        report: The explanations.
+        path: The file.
+
+    Returns:
+        The path.
+    """
+    return page(
+        [one.result for one in report.explained],
+        path,
+        report.fitted,
+        title=f"{report.data.name}{f', {report.part}' if report.part else ''}: explanations",
+        names=[
+            str(one.index) if isinstance(one.index, int) else "–".join(map(str, one.index)) for one in report.explained
+        ],
+        node_names=report.data.node_names,
+        edge_names=report.data.edge_names,
+    )

@@ -1,0 +1,190 @@
+"""What is drawn of an instance: places and names of nodes, kinds of bonds, and which edges of a large graph.
+
+Places come from RDKit for molecules where it is installed, else from the package's own layout. Every method is drawn in
+the same places. Edges of a typical length are 1 long.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from rcexplainer.datasets.node_labels import node_label
+from rcexplainer.errors import require
+from rcexplainer.explanation import Explanation
+from rcexplainer.viz.layout import Places, stress_layout
+from rcexplainer.viz.page.molecule import as_molecule, bond_kinds, kind_names, node_kinds
+
+MOST_EDGES = 300  # of an instance that is drawn completely
+EXCERPT_EDGES = 80  # edges with the highest scores that are drawn of a larger one
+MOST_ALONE = 60  # nodes without edges that are drawn
+ORDERS = {"single": 1, "double": 2, "triple": 3, "aromatic": 4}
+CHARGES = {1: "⁺", -1: "⁻", 2: "²⁺", -2: "²⁻"}
+DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+@dataclass(frozen=True, eq=False)
+class Depiction:
+    """The drawing of an instance, without scores.
+
+    Attributes:
+        nodes: The nodes drawn, by their numbers in the graph.
+        places: [nodes, 2] their places; y points down.
+        names: Their names in words, such as "N7".
+        texts: What is written at them; empty for a dot or a corner.
+        units: The units drawn, as positions in `explanation.units`.
+        ends: The two nodes of each, as positions in `nodes`.
+        orders: The bond order of each: 1, 2, 3, 4 for aromatic, 0 if unknown.
+        molecule: Whether it is drawn like a molecule.
+        left_out: What is not drawn, in words; empty if nothing.
+    """
+
+    nodes: tuple[int, ...]
+    places: Places
+    names: tuple[str, ...]
+    texts: tuple[str, ...]
+    units: tuple[int, ...]
+    ends: tuple[tuple[int, int], ...]
+    orders: tuple[int, ...]
+    molecule: bool
+    left_out: str
+
+
+def depict(
+    one: Explanation, importance: Tensor, node_names: Sequence[str] = (), edge_names: Sequence[str] = ()
+) -> Depiction:
+    """Find out how an instance is drawn.
+
+    Args:
+        one: Its explanation.
+        importance: [units] which units are drawn first, if not all are.
+        node_names: What each one-hot node feature stands for, if the caller knows it.
+        edge_names: What each one-hot entry of `edge_attr` stands for, if the caller knows it.
+
+    Returns:
+        The drawing.
+    """
+    roots = [] if one.index is None else [one.index] if isinstance(one.index, int) else list(one.index)
+    units = _chosen_units(one, importance, roots)
+    pairs = one.units.pair[:, units]
+    touched = torch.cat([pairs.flatten(), torch.tensor(roots, dtype=torch.long)]).unique()
+    nodes, left_out = touched, ""
+    if (
+        one.index is None
+        and int(one.graph.num_nodes or 0) - len(touched) <= MOST_ALONE
+        and len(units) == len(one.units)
+    ):
+        nodes = torch.arange(int(one.graph.num_nodes or 0))
+    total = int(one.instance.num_nodes or 0)
+    if len(units) < len(one.units):
+        left_out = (
+            f"Drawn: {len(units)} of {len(one.units)} edges, those with the highest scores, and {len(nodes)} of "
+            f"{total} nodes."
+        )
+    elif one.index is None and len(nodes) < total:
+        left_out = f"Not drawn: {total - len(nodes)} nodes without edges."
+    place = torch.full((int(one.graph.num_nodes or 0),), -1)
+    place[nodes] = torch.arange(len(nodes))
+    ends = place[pairs]
+    mol = as_molecule(one.graph, node_names, edge_names) if one.index is None and not left_out else None
+    kinds = None if mol is not None else node_kinds(one.graph, node_names)
+    orders = _orders(one, mol, edge_names)
+    # Without RDKit a graph whose bonds are known is still drawn with them, in the package's own layout.
+    like_molecule = mol is not None or (kinds is not None and bool(orders) and min(orders) > 0)
+    texts = _texts(one.graph, nodes.tolist(), mol, kinds)
+    label = node_label(one.graph, kind_names(one.graph, node_names))
+    if mol is None and like_molecule and one.graph.get("node_names") is None:
+        joined = set(ends.flatten().tolist())
+        texts = ["" if text in "Cc" and node in joined else text.capitalize() for node, text in enumerate(texts)]
+    return Depiction(
+        nodes=tuple(nodes.tolist()),
+        places=_scaled(stress_layout(ends, len(nodes)) if mol is None else _rdkit_places(mol), ends),
+        names=tuple(label(node) for node in nodes.tolist()),
+        texts=tuple(texts),
+        units=tuple(units.tolist()),
+        ends=tuple((u, v) for u, v in ends.T.tolist()),
+        orders=tuple(orders[unit] for unit in units.tolist()),
+        molecule=like_molecule,
+        left_out=left_out,
+    )
+
+
+def _chosen_units(one: Explanation, importance: Tensor, roots: list[int]) -> Tensor:
+    """All units of an instance; of a large one the most important, each with a shortest path to the explained node."""
+    if len(one.units) <= MOST_EDGES:
+        return torch.arange(len(one.units))
+    chosen = set(importance.argsort(descending=True, stable=True)[:EXCERPT_EDGES].tolist())
+    if roots:
+        import networkx as nx
+
+        graph = nx.Graph()
+        pairs = one.units.pair.T.tolist()
+        graph.add_edges_from((u, v, {"unit": unit}) for unit, (u, v) in enumerate(pairs))
+        graph.add_nodes_from(roots)
+        paths = nx.multi_source_dijkstra_path(graph, set(roots), weight=None)
+        for unit in tuple(chosen):
+            way = min((paths.get(node, [node]) for node in pairs[unit]), key=len)
+            chosen |= {graph.edges[step]["unit"] for step in pairwise(way)}
+    return torch.tensor(sorted(chosen))
+
+
+def _texts(graph: Data, nodes: list[int], mol: Any | None, kinds: list[str] | None) -> list[str]:
+    """What is written at nodes."""
+    own = graph.get("node_names")
+    if isinstance(own, list | tuple) and len(own) == graph.num_nodes:
+        return [str(own[node]) for node in nodes]
+    if mol is not None:
+        return [_atom_text(mol.GetAtomWithIdx(node)) for node in nodes]
+    return [""] * len(nodes) if kinds is None else [kinds[node] for node in nodes]
+
+
+def _atom_text(atom: Any) -> str:
+    """The text at an atom: none for carbon in a chain or ring, else element, hydrogens and charge."""
+    if atom.GetSymbol() == "C" and atom.GetDegree() and not atom.GetFormalCharge():
+        return ""
+    count = atom.GetTotalNumHs()
+    hydrogens = "" if not count else "H" if count == 1 else f"H{count}".translate(DIGITS)
+    return f"{atom.GetSymbol()}{hydrogens}{CHARGES.get(atom.GetFormalCharge(), '')}"
+
+
+def _orders(one: Explanation, mol: Any | None, edge_names: Sequence[str]) -> list[int]:
+    """The bond order of every unit; of a molecule the alternating form, where there is one."""
+    if mol is None:
+        kinds = bond_kinds(one.graph, edge_names) if one.index is None else None
+        found = [0] * len(one.units)
+        for unit, kind in zip(one.units.of_edge.tolist(), kinds or (), strict=False):
+            if unit >= 0:
+                found[unit] = ORDERS.get(kind, 0)
+        return found
+    chem = require("rdkit.Chem", "chem")
+    drawn = chem.Mol(mol)
+    try:
+        with require("rdkit.rdBase", "chem").BlockLogs():
+            chem.Kekulize(drawn, clearAromaticFlags=True)
+    except chem.MolSanitizeException:
+        drawn = mol
+    bonds = (drawn.GetBondBetweenAtoms(*pair) for pair in one.units.pair.T.tolist())
+    return [ORDERS.get(str(bond.GetBondType()).lower(), 1) for bond in bonds]
+
+
+def _rdkit_places(mol: Any) -> Places:
+    """RDKit's coordinates, with y pointing down."""
+    drawn = require("rdkit.Chem", "chem").Mol(mol)
+    require("rdkit.Chem.rdDepictor", "chem").Compute2DCoords(drawn)
+    return np.asarray(drawn.GetConformer().GetPositions())[:, :2] * np.array([1.0, -1.0])
+
+
+def _scaled(places: Places, ends: Tensor) -> Places:
+    """Moved to the origin and scaled so that an edge of median length has length 1."""
+    if not len(places):
+        return places
+    places = places - places.min(0)
+    start, end = (places[side.numpy()] for side in ends)
+    lengths = np.linalg.norm(start - end, axis=1)
+    typical = float(np.median(lengths)) if len(lengths) else 0.0
+    return places / (typical if typical > 1e-6 else 1.0)

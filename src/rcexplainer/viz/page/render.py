@@ -1,0 +1,90 @@
+"""A document as one HTML file: template, style sheet, scripts and data in one, under a strict content security policy.
+
+The policy allows exactly this style sheet and this script, by their hashes, and nothing from anywhere else. The data is
+a block of JSON that no browser runs, in which `<`, `>` and `&` are written as escapes; the script only ever sets text.
+"""
+
+import base64
+import hashlib
+import json
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from rcexplainer.viz.page.document import PageDocument, plain
+
+# One idea a file, in the order in which they need each other.
+SCRIPTS = (
+    "elements.js",
+    "state.js",
+    "drawing.js",
+    "probabilities.js",
+    "slider.js",
+    "table.js",
+    "instance.js",
+    "reasons.js",
+    "histograms.js",
+    "keyboard.js",
+    "page.js",
+)
+ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+
+def render_page(document: PageDocument) -> str:
+    """Render a page.
+
+    Args:
+        document: What it shows.
+
+    Returns:
+        Its HTML.
+    """
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+    style, script = asset("page.css"), page_script()
+    policy = (
+        f"default-src 'none'; style-src '{content_hash(style)}'; script-src '{content_hash(script)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    template = Environment(autoescape=True, keep_trailing_newline=True).from_string(asset("page.html.j2"))
+    return template.render(
+        document=document,
+        policy=policy,
+        style=Markup(style),
+        script=Markup(script),
+        data=Markup(embedded_json(plain(document))),
+    )
+
+
+def embedded_json(values: Any) -> str:
+    """Write JSON that can stand inside an HTML element.
+
+    Args:
+        values: Nested dicts, lists and scalars.
+
+    Returns:
+        JSON without characters that could end the element or begin another.
+    """
+    text = json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for letter, escape in ESCAPES.items():
+        text = text.replace(letter, escape)
+    return text
+
+
+def page_script() -> str:
+    """Return all scripts of the page as one, in a scope of their own."""
+    body = "\n".join(asset(name) for name in SCRIPTS)
+    return f'(() => {{\n"use strict";\n{body}\n}})();\n'
+
+
+def content_hash(text: str) -> str:
+    """Return the hash by which a content security policy allows an inline element with this content."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+@cache
+def asset(name: str) -> str:
+    """Read a file of the page; line ends are those that browsers hash."""
+    text = resources.files("rcexplainer.viz.page").joinpath("assets", name).read_text(encoding="utf-8")
+    return text.replace("\r\n", "\n")
