@@ -11,7 +11,7 @@ def test_the_old_call_works_and_warns() -> None:
     model, graph = CountsMarks("node", 0.5), marked_graph(STAR, [3])
     method = Gradient()
     message = (
-        r"task=…, hops=… belongs to the constructor: Gradient\(task=…, hops=…\).fit\(…\); fit accepts it until 0.3"
+        r"task=…, hops=… belongs to the constructor: Gradient\(task=…, hops=…\).fit\(…\); fit accepts it until 0.4"
     )
     with pytest.warns(DeprecationWarning, match=message) as warned:
         old = method.fit(model, graph, task="node", hops=1)

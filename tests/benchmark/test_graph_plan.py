@@ -65,7 +65,10 @@ def test_robustness_is_measured_on_predicted_graphs(graphs) -> None:
     ours = [one for method, one in groups_of(graphs) if method == "rcexplainer" and one.group == "predicted"]
     assert max(one.robustness for one in ours) > 0.5
     assert max(one.strict_robustness for one in ours) > 0.5
-    assert all(one.robustness != one.strict_robustness for one in ours)
+    predicted = [one for _, one in groups_of(graphs) if one.group == "predicted"]
+    alike = [one.robustness for one in predicted if one.robustness == one.strict_robustness]
+    assert set(alike) <= {1.0}  # two protocols, unless nothing moves under either
+    assert len(alike) < len(predicted) / 2
 
 
 def test_without_robustness_everything_else_is_measured() -> None:

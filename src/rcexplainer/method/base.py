@@ -139,7 +139,7 @@ class Method:
             seed: Random seed.
             progress: Whether to show progress bars.
             device: Where to compute, with a copy of the model; None: where the model is.
-            **moved: `task` and `hops`, which now belong to the constructor; accepted with a warning until 0.3.
+            **moved: `task` and `hops`, which now belong to the constructor; accepted with a warning until 0.4.
 
         Returns:
             The fitted explainer.
@@ -192,7 +192,7 @@ class Method:
             raise TypeError(f"{type(self).__name__}.fit() got an unexpected keyword argument {unknown[0]!r}")
         names = ", ".join(f"{name}=…" for name in moved)
         warnings.warn(
-            f"{names} belongs to the constructor: {type(self).__name__}({names}).fit(…); fit accepts it until 0.3",
+            f"{names} belongs to the constructor: {type(self).__name__}({names}).fit(…); fit accepts it until 0.4",
             DeprecationWarning,
             stacklevel=3,
         )
