@@ -9,7 +9,7 @@
 Elements of an SVG can be found by their ids: `edge-3-7`, `deleted-3-7`, `motif-3-7`, with the numbers of the nodes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ from rcexplainer.viz.explained_pairs import explained_pairs
 from rcexplainer.viz.graphs import stretched
 from rcexplainer.viz.layout import Places, stress_layout
 from rcexplainer.viz.pairs import Pairs
-from rcexplainer.viz.palette import DELETED, FAILED, INK, MOTIF, line_grey, motif_handle
+from rcexplainer.viz.palette import DELETED, FAILED, INK, MOTIF, deletion_looks, line_grey, motif_handle
 from rcexplainer.viz.radial_layout import radial_layout
 from rcexplainer.viz.search_outcome import shortened
 
@@ -141,16 +141,15 @@ class GraphDrawing:
             self._line(axes, pairs, line, "kept", "0.68" if failed else "0.35", 1.5 * self._scale)
         self._draw_nodes(axes, pairs, self._numbered(pairs), "0.68" if failed else "0.35")
 
-    def legend(self, deleted: bool, failed: bool, motif: bool) -> list[Any]:
-        """Return matplotlib's handles of what the drawing contains."""
+    def legend(self, outcomes: Collection[bool], motif: bool) -> list[Any]:
+        """Return matplotlib's handles of what the drawing contains; `outcomes`: as for `deletion_looks`."""
         line = require("matplotlib.lines", "figures").Line2D
         word = "score" if self.reading == "scores" else self.reading
         handles = [
             line([], [], color=line_grey(1.0), linewidth=4.2, label=f"highest {word}"),
             line([], [], color=line_grey(0.0), linewidth=0.8, label=f"lowest {word}"),
         ]
-        if deleted:
-            colour, label = (FAILED, "deleted in vain") if failed else (DELETED, "deleted")
+        for colour, label in deletion_looks(outcomes):
             handles.append(line([], [], color=colour, linewidth=2.0, linestyle=LINE_DASHES, label=label))
         if motif:
             handles.append(motif_handle(line))
