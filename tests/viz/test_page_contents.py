@@ -102,6 +102,36 @@ def test_a_node_is_drawn_in_its_computation_graph_with_a_ring() -> None:
         assert pairs == [tuple(pair) for pair in one.units.pair.T.tolist()]
 
 
+def test_edges_that_go_one_way_start_at_their_first_node_and_the_motif_is_known() -> None:
+    edges = torch.tensor([[1, 1, 2, 3, 3], [0, 2, 1, 2, 3]])  # one way back, both ways, one way back, a loop
+    graph = Data(edge_index=edges, num_nodes=4, edge_motif=torch.tensor([True, False, False, True, False]))
+    for motif in (graph.edge_motif, graph.edge_motif.long() - 1):  # kinds of motifs are −1 outside
+        graph.edge_motif = motif
+        shown = make_document(
+            {"": [rc.Explanation(graph, torch.linspace(0, 1, 5), 0, torch.tensor([0.6, 0.4]))]}
+        ).instances[0]
+        assert [(u, v) for u, v, _ in shown.edges] == [(1, 0), (1, 2), (3, 2)]
+        assert (shown.one_way, shown.motif) == ((0, 2), (0, 2))
+    graph.edge_motif = torch.zeros(2)  # of another graph
+    shown = make_document(
+        {"": [rc.Explanation(graph, torch.linspace(0, 1, 5), 0, torch.tensor([0.6, 0.4]))]}
+    ).instances[0]
+    assert shown.motif == ()
+
+
+def test_a_node_has_the_marks_of_its_own_edges() -> None:
+    model, graph = random_network("graphconv", "node"), whole_graph()
+    graph.edge_motif = (graph.edge_index == 3).any(0)
+    one = rc.baselines.Occlusion(task="node").fit(model, graph).explain(graph, index=3)
+    assert isinstance(one, rc.Explanation)
+    shown = make_document({"": [one]}).instances[0]
+    assert shown.motif == tuple((one.units.pair == 3).any(0).nonzero().flatten().tolist())
+    found = {tuple(edge) for edge in graph.edge_index.T.tolist()}
+    back = [(v, u) in found for u, v in one.units.pair.T.tolist()]
+    both = [(u, v) in found for u, v in one.units.pair.T.tolist()]
+    assert shown.one_way == tuple(n for n, ways in enumerate(zip(back, both, strict=True)) if not all(ways))
+
+
 def test_a_large_graph_is_drawn_in_part_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(depiction, "MOST_EDGES", 30)
     monkeypatch.setattr(depiction, "EXCERPT_EDGES", 5)

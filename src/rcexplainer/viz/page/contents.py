@@ -136,7 +136,7 @@ def _instance(
     """One instance with the answers of all methods."""
     failures = tuple(ShownFailure(" ".join(str(one.error).split())) for one in across if isinstance(one, Failure))
     if depiction is None:
-        return ShownInstance(name, None, None, None, 0, 0, (), (), (), (), (), (), False, "", failures)
+        return ShownInstance(name, None, None, None, 0, 0, (), (), (), (), (), (), (), (), False, "", failures)
     first = next(one for one in across if isinstance(one, Explanation))
     units = torch.tensor(depiction.units, dtype=torch.long)
     shown = [
@@ -160,6 +160,8 @@ def _instance(
         texts=depiction.texts,
         roots=tuple(places[root] for root in roots),
         edges=tuple((u, v, order) for (u, v), order in zip(depiction.ends, depiction.orders, strict=True)),
+        one_way=depiction.one_way,
+        motif=depiction.motif,
         molecule=depiction.molecule,
         left_out=depiction.left_out,
         results=tuple(shown),

@@ -18,6 +18,7 @@ from rcexplainer.datasets.node_labels import node_label
 from rcexplainer.errors import require
 from rcexplainer.explanation import Explanation
 from rcexplainer.viz.layout import Places, stress_layout
+from rcexplainer.viz.page.edge_marks import motif_units, unit_directions
 from rcexplainer.viz.page.molecule import as_molecule, bond_kinds, kind_names, node_kinds
 
 MOST_EDGES = 300  # of an instance that is drawn completely
@@ -38,8 +39,10 @@ class Depiction:
         names: Their names in words, such as "N7".
         texts: What is written at them; empty for a dot or a corner.
         units: The units drawn, as positions in `explanation.units`.
-        ends: The two nodes of each, as positions in `nodes`.
+        ends: The two nodes of each, as positions in `nodes`; of an edge that goes one way, where it starts comes first.
         orders: The bond order of each: 1, 2, 3, 4 for aromatic, 0 if unknown.
+        one_way: The drawn units whose edges all go one way, as positions in `units`.
+        motif: The drawn units of the motif, likewise.
         molecule: Whether it is drawn like a molecule.
         left_out: What is not drawn, in words; empty if nothing.
     """
@@ -51,6 +54,8 @@ class Depiction:
     units: tuple[int, ...]
     ends: tuple[tuple[int, int], ...]
     orders: tuple[int, ...]
+    one_way: tuple[int, ...]
+    motif: tuple[int, ...]
     molecule: bool
     left_out: str
 
@@ -90,7 +95,8 @@ def depict(
         left_out = f"Not drawn: {total - len(nodes)} nodes without edges."
     place = torch.full((int(one.graph.num_nodes or 0),), -1)
     place[nodes] = torch.arange(len(nodes))
-    ends = place[pairs]
+    way = unit_directions(one)[units]
+    ends = torch.where(way < 0, place[pairs].flip(0), place[pairs])
     mol = as_molecule(one.graph, node_names, edge_names) if one.index is None and not left_out else None
     kinds = None if mol is not None else node_kinds(one.graph, node_names)
     orders = _orders(one, mol, edge_names)
@@ -109,6 +115,8 @@ def depict(
         units=tuple(units.tolist()),
         ends=tuple((u, v) for u, v in ends.T.tolist()),
         orders=tuple(orders[unit] for unit in units.tolist()),
+        one_way=tuple(way.nonzero().flatten().tolist()),
+        motif=tuple(motif_units(one)[units].nonzero().flatten().tolist()),
         molecule=like_molecule,
         left_out=left_out,
     )
