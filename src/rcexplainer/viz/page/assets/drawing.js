@@ -84,7 +84,7 @@ function cross(from, to, thin) {
 function arrowhead(from, to, width, thin, opacity) {
   const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
   const size = Math.min(0.28 * SCALE * thin + width, 0.26 * length);
-  const half = Math.max(0.4 * size, 0.5 * width + 0.06 * SCALE * thin);
+  const half = Math.max(0.4 * size, 0.5 * width + 0.1 * SCALE * thin);
   const base = 0.56;
   const corners = [[base + size / length, 0], [base, half], [base, -half]].map(([share, aside]) => between(from, to, share, aside));
   const d = `M${corners.map((one) => `${one.x.toFixed(1)} ${one.y.toFixed(1)}`).join("L")}Z`;
