@@ -15,6 +15,7 @@ from rcexplainer.viz.page import depiction, molecule, reasons
 from rcexplainer.viz.page.contents import make_document
 from rcexplainer.viz.page.curves import deletion_curves
 from rcexplainer.viz.page.document import PageDocument, ShownFailure, ShownResult, plain
+from tests.viz.explained import mutagenicity_like
 from tests.viz.page_case import CLASSES, page_case
 
 pytest.importorskip("rdkit")
@@ -65,6 +66,14 @@ def test_molecules_have_rdkits_places_elements_and_bond_orders() -> None:
     assert orders[0, 1] == 1
     assert orders[1, 2] == 2
     assert sorted(orders[pair] for pair in orders if min(pair) >= 3 and max(pair) <= 8) == [1, 1, 1, 2, 2, 2]
+
+
+def test_charges_are_restored_where_files_hold_none() -> None:
+    graph = mutagenicity_like()
+    one = rc.Explanation(graph, torch.zeros(graph.num_edges), 0, torch.tensor([0.5, 0.5]))
+    shown = make_document({"": [one]}).instances[0]
+    assert shown.molecule
+    assert shown.texts == ("", "N⁺", "O", "O⁻", "H", "H", "H")
 
 
 def test_without_rdkit_our_own_layout_and_the_features_names(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +149,9 @@ def test_a_large_graph_is_drawn_in_part_and_says_so(monkeypatch: pytest.MonkeyPa
     scores = torch.linspace(0, 1, 40).repeat(2)
     one = rc.Explanation(graph, scores, 0, torch.tensor([0.6, 0.4]))
     shown = make_document({"": [one]}).instances[0]
-    assert shown.left_out == "Drawn: 5 of 40 edges, those with the highest scores, and 6 of 41 nodes."
+    assert shown.left_out == (
+        "Drawn: 5 of 40 edges and 6 of 41 nodes: those with the highest scores and others between their nodes."
+    )
     assert shown.names == ("0", "36", "37", "38", "39", "40")
     result = shown.results[0]
     assert isinstance(result, ShownResult)

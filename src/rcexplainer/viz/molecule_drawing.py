@@ -19,7 +19,7 @@ from rcexplainer.errors import require
 from rcexplainer.explanation import EdgeReading, Explanation
 from rcexplainer.viz.explained_pairs import explained_pairs
 from rcexplainer.viz.layout import Places
-from rcexplainer.viz.molecule_reading import HYDROGEN, read_molecule
+from rcexplainer.viz.molecule_reading import HYDROGEN, drawn_molecule
 from rcexplainer.viz.pairs import Pairs
 from rcexplainer.viz.palette import DELETED, FAILED, INK, MOTIF, band_colour, deletion_looks, motif_handle
 from rcexplainer.viz.search_outcome import counted
@@ -74,7 +74,7 @@ class MoleculeDrawing:
         """
         if explanations[0].index is not None:
             return None
-        mol = read_molecule(explanations[0].graph, node_names, edge_names)
+        mol = drawn_molecule(explanations[0].graph, node_names, edge_names)
         if mol is None:
             return None
         important: set[int] = set()

@@ -118,12 +118,12 @@ def _depiction(place: int, across: Results, node_names: Sequence[str], edge_name
             raise RCExplainerError(
                 f"the methods explain different graphs in place {place}: give them in the same order"
             )
-    # Deleted units first, then those with the highest rank of any method.
-    importance = torch.zeros(len(first.units))
+    # The highest rank of any method counts.
+    importance, deleted = torch.zeros(len(first.units)), torch.zeros(len(first.units), dtype=torch.bool)
     for one in good:
         importance = torch.maximum(importance, 1 / (1 + _ranks(one)))
-        importance[one.removed_units] = 2.0
-    return depict(first, importance, node_names, edge_names)
+        deleted[one.removed_units] = True
+    return depict(first, importance, deleted, node_names, edge_names)
 
 
 def _instance(
