@@ -262,6 +262,15 @@ def test_arrowheads_and_the_outline_of_the_motif(visit: Any) -> None:
     expect(page.locator("#legend")).to_contain_text("in one direction only")
 
 
+def test_high_scores_are_drawn_above_low_ones_and_deleted_edges_on_top(visit: Any, case: PageCase) -> None:
+    page, one = visit("whole"), case.explanations[0]
+    order = page.locator("#cards .edge").evaluate_all("groups => groups.map((one) => Number(one.dataset.edge))")
+    removed = one.removed_units.tolist()
+    below = [edge for edge in order if edge not in removed]
+    assert order[: len(below)] == below
+    assert one.unit_scores[below].diff().min() >= -1e-4  # the page has four digits
+
+
 def test_without_a_model_the_page_says_that_it_has_no_slider(visit: Any) -> None:
     page = visit("no model")
     expect(page.locator("#deletion")).to_contain_text("explanations hold no model")

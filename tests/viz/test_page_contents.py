@@ -15,7 +15,7 @@ from rcexplainer.viz.page import depiction, molecule, reasons
 from rcexplainer.viz.page.contents import make_document
 from rcexplainer.viz.page.curves import deletion_curves
 from rcexplainer.viz.page.document import PageDocument, ShownFailure, ShownResult, plain
-from tests.viz.explained import mutagenicity_like
+from tests.viz.explained import mutagenicity_like, node_explanation
 from tests.viz.page_case import CLASSES, page_case
 
 pytest.importorskip("rdkit")
@@ -156,6 +156,18 @@ def test_a_large_graph_is_drawn_in_part_and_says_so(monkeypatch: pytest.MonkeyPa
     result = shown.results[0]
     assert isinstance(result, ShownResult)
     assert sorted(result.ranks) == [0, 1, 2, 3, 4]
+
+
+def test_the_neighbours_of_a_hub_stand_around_it_and_apart() -> None:
+    one = node_explanation([(0, leaf) for leaf in range(1, 401)], 401, 0, [0, 400])
+    shown = make_document({"": [one]}).instances[0]
+    assert len(shown.edges) == depiction.EXCERPT_EDGES
+    places = torch.tensor([shown.x, shown.y]).T
+    root = shown.roots[0]
+    far = torch.cdist(places[root][None], torch.cat([places[:root], places[root + 1 :]]))
+    assert float(far.max() - far.min()) < 0.05
+    apart = torch.cdist(places, places).fill_diagonal_(torch.inf).amin(1)
+    assert float(apart.median()) == pytest.approx(depiction.NODE_GAP, abs=0.02)
 
 
 def test_failures_keep_their_place() -> None:

@@ -20,12 +20,12 @@ from torch import Tensor
 from rcexplainer.errors import require
 from rcexplainer.explanation import EdgeReading, Explanation
 from rcexplainer.viz.excerpt import Excerpt, choose_excerpt
+from rcexplainer.viz.excerpt_layout import excerpt_layout
 from rcexplainer.viz.explained_pairs import explained_pairs
 from rcexplainer.viz.graphs import stretched
-from rcexplainer.viz.layout import Places, stress_layout
+from rcexplainer.viz.layout import Places
 from rcexplainer.viz.pairs import Pairs
 from rcexplainer.viz.palette import DELETED, FAILED, INK, MOTIF, deletion_looks, line_grey, motif_handle
-from rcexplainer.viz.radial_layout import radial_layout
 from rcexplainer.viz.search_outcome import shortened
 
 LINE_DASHES = (0, (2.2, 1.1))
@@ -90,12 +90,7 @@ class GraphDrawing:
             np.union1d(nodes.numpy(), np.array(roots, dtype=np.int64)),
             list(dict.fromkeys(roots)),
         )
-        drawn = np.searchsorted(excerpt.nodes, found[0].ends.numpy()[:, excerpt.kept])
-        if excerpt.partial and roots:
-            centre = np.searchsorted(excerpt.nodes, list(dict.fromkeys(roots))).tolist()
-            places = radial_layout(drawn, len(excerpt.nodes), centre)
-        else:
-            places = stress_layout(torch.from_numpy(drawn), len(excerpt.nodes))
+        places = excerpt_layout(excerpt, found[0].ends.numpy(), roots)
         named = _names(graph.get("x"), excerpt.nodes, node_names)
         return cls(columns, excerpt, places, roots, named, reading)
 

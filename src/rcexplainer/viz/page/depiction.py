@@ -1,7 +1,7 @@
 """What is drawn of an instance: places and names of nodes, kinds of bonds, and which edges of a large graph.
 
 Places come from RDKit for molecules where it is installed, else from the package's own layout. Every method is drawn in
-the same places. Edges of a typical length are 1 long.
+the same places. Edges of a typical length are 1 long, or longer where nodes would be crowded, as around a hub.
 """
 
 from collections.abc import Sequence
@@ -17,13 +17,16 @@ from rcexplainer.datasets.node_labels import node_label
 from rcexplainer.errors import require
 from rcexplainer.explanation import Explanation
 from rcexplainer.viz.excerpt import Excerpt, choose_excerpt
-from rcexplainer.viz.layout import Places, stress_layout
+from rcexplainer.viz.excerpt_layout import excerpt_layout
+from rcexplainer.viz.layout import Places
 from rcexplainer.viz.molecule_reading import alternating_bonds
 from rcexplainer.viz.page.edge_marks import motif_units, unit_directions
 from rcexplainer.viz.page.molecule import as_molecule, bond_kinds, kind_names, node_kinds
 
 MOST_EDGES = 300  # of an instance that is drawn completely
 EXCERPT_EDGES = 80  # edges with the highest scores that are drawn of a larger one
+NODE_GAP = 0.45  # least median distance from a node to its nearest, in lengths of an edge
+MOST_STRETCH = 8.0  # of an edge in a crowded drawing
 ORDERS = {"single": 1, "double": 2, "triple": 3, "aromatic": 4}
 CHARGES = {1: "⁺", -1: "⁻", 2: "²⁺", -2: "²⁻"}
 DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
@@ -79,7 +82,8 @@ def depict(
     Returns:
         The drawing.
     """
-    excerpt = _excerpt(one, importance, deleted)
+    roots = [] if one.index is None else [one.index] if isinstance(one.index, int) else list(one.index)
+    excerpt = _excerpt(one, importance, deleted, roots)
     units, nodes = torch.from_numpy(excerpt.kept).nonzero().flatten(), torch.from_numpy(excerpt.nodes)
     pairs = one.units.pair[:, units]
     place = torch.full((int(one.graph.num_nodes or 0),), -1)
@@ -96,9 +100,10 @@ def depict(
     if mol is None and like_molecule and one.graph.get("node_names") is None:
         joined = set(ends.flatten().tolist())
         texts = ["" if text in "Cc" and node in joined else text.capitalize() for node, text in enumerate(texts)]
+    places = _rdkit_places(mol) if mol is not None else excerpt_layout(excerpt, one.units.pair.numpy(), roots)
     return Depiction(
         nodes=tuple(nodes.tolist()),
-        places=_scaled(stress_layout(ends, len(nodes)) if mol is None else _rdkit_places(mol), ends),
+        places=_scaled(places, ends),
         names=tuple(label(node) for node in nodes.tolist()),
         texts=tuple(texts),
         units=tuple(units.tolist()),
@@ -111,9 +116,8 @@ def depict(
     )
 
 
-def _excerpt(one: Explanation, importance: Tensor, deleted: Tensor) -> Excerpt:
+def _excerpt(one: Explanation, importance: Tensor, deleted: Tensor, roots: list[int]) -> Excerpt:
     """Which units and nodes are drawn; of a node or link no nodes without edges."""
-    roots = [] if one.index is None else [one.index] if isinstance(one.index, int) else list(one.index)
     every = torch.arange(int(one.graph.num_nodes or 0))
     nodes = every if one.index is None else torch.cat([one.units.pair.flatten(), torch.tensor(roots)]).unique()
     return choose_excerpt(
@@ -168,11 +172,15 @@ def _rdkit_places(mol: Any) -> Places:
 
 
 def _scaled(places: Places, ends: Tensor) -> Places:
-    """Moved to the origin and scaled so that an edge of median length has length 1."""
+    """Moved to the origin and scaled so that an edge of median length has length 1, or more where nodes are crowded."""
     if not len(places):
         return places
     places = places - places.min(0)
     start, end = (places[side.numpy()] for side in ends)
     lengths = np.linalg.norm(start - end, axis=1)
     typical = float(np.median(lengths)) if len(lengths) else 0.0
+    if len(places) > 1:
+        apart = np.linalg.norm(places[:, None] - places[None], axis=2)
+        np.fill_diagonal(apart, np.inf)
+        typical = min(typical, max(float(np.median(apart.min(1))) / NODE_GAP, typical / MOST_STRETCH))
     return places / (typical if typical > 1e-6 else 1.0)

@@ -139,8 +139,9 @@ function nodeShape(instance, point, node, thin) {
   return group;
 }
 
-// An SVG of some edges of an instance; `only` leaves out the others and the nodes they alone have.
-function drawInstance(instance, scores, only = null) {
+// An SVG of some edges of an instance; `only` leaves out the others and the nodes they alone have. High scores are drawn
+// above low ones, and the edges of `above` on top.
+function drawInstance(instance, scores, only = null, above = []) {
   const points = instance.x.map((x, node) => ({ x: x * SCALE, y: instance.y[node] * SCALE }));
   const near = points.map(() => []);
   const drawn = instance.edges.map((_, edge) => edge).filter((edge) => !only || only.has(edge));
@@ -156,6 +157,8 @@ function drawInstance(instance, scores, only = null) {
   const root = svg("svg", { class: instance.molecule ? "drawing molecule" : "drawing graph" });
   root.classList.toggle("dense", thin < 0.8);
   if (!only) root.append(...motifShapes(instance, points, thin));
+  const height = (edge) => (above.includes(edge) ? 2 : strengths[edge]);
+  drawn.sort((one, other) => height(one) - height(other));
   root.append(...drawn.map((edge) => edgeShape(instance, points, near, edge, strengths[edge], thin)));
   root.append(...[...nodes].map((node) => nodeShape(instance, points[node], node, thin)));
   const box = boxAround([...nodes].map((node) => points[node]), only ? [3 * SCALE, 2 * SCALE] : [LEAST_WIDTH, LEAST_HEIGHT]);

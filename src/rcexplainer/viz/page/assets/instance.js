@@ -33,7 +33,7 @@ function methodCard(instance, result, method) {
   head.append(badge(outcome), html("span", { class: "outcome-text" }, outcomeText(result)));
   card.append(head);
   if (result.error !== undefined) return card;
-  const drawing = drawInstance(instance, result.scores);
+  const drawing = drawInstance(instance, result.scores, null, result.counterfactual?.removed);
   drawing.setAttribute("role", "group");
   drawing.setAttribute("aria-label", `Drawing of ${instance.name}: use the arrow keys to go through its ${page.noun}s`);
   makeEdgesFocusable(drawing, instance, result, method);
