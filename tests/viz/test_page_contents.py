@@ -142,7 +142,7 @@ def test_a_node_has_the_marks_of_its_own_edges() -> None:
 
 
 def test_a_large_graph_is_drawn_in_part_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(depiction, "MOST_EDGES", 30)
+    monkeypatch.setattr(depiction, "PAGE_EDGES", 30)
     monkeypatch.setattr(depiction, "EXCERPT_EDGES", 5)
     star = torch.stack([torch.zeros(40, dtype=torch.long), torch.arange(1, 41)])
     graph = Data(edge_index=torch.cat([star, star.flip(0)], 1), num_nodes=41)

@@ -9,7 +9,7 @@ import rcexplainer as rc
 from rcexplainer.viz.excerpt import MOST_DELETED
 from rcexplainer.viz.page.contents import MOST_EXAMPLES, MOST_REASONS
 from rcexplainer.viz.page.curves import DENSE_STEPS, MOST_SINGLES, STEP_GROWTH
-from rcexplainer.viz.page.depiction import EXCERPT_EDGES, MOST_EDGES
+from rcexplainer.viz.page.depiction import EXCERPT_EDGES, PAGE_EDGES
 from tests.viz.page_case import page_case
 
 pytest.importorskip("rdkit")
@@ -32,7 +32,7 @@ def test_its_limits_are_those_of_the_source() -> None:
     text = " ".join(PAGE.split())
     assert f"(up to {MOST_DELETED} if more are deleted)" in text
     for sentence in (
-        f"Up to {MOST_EDGES} edges an instance is drawn completely. Of a larger one the {EXCERPT_EDGES} edges",
+        f"Up to {PAGE_EDGES} edges an instance is drawn completely. Of a larger one the {EXCERPT_EDGES} edges",
         f"every length up to {DENSE_STEPS} edges, and from there in steps that grow by {STEP_GROWTH - 1:.0%}",
         f"run for the first {MOST_SINGLES} edges",
         f"{MOST_REASONS} reasons of each method are kept, with {MOST_EXAMPLES} examples each",

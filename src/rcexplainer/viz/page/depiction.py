@@ -23,7 +23,7 @@ from rcexplainer.viz.molecule_reading import alternating_bonds
 from rcexplainer.viz.page.edge_marks import motif_units, unit_directions
 from rcexplainer.viz.page.molecule import as_molecule, bond_kinds, kind_names, node_kinds
 
-MOST_EDGES = 300  # of an instance that is drawn completely
+PAGE_EDGES = 300  # of an instance that is drawn completely
 EXCERPT_EDGES = 80  # edges with the highest scores that are drawn of a larger one
 NODE_GAP = 0.45  # least median distance from a node to its nearest, in lengths of an edge
 MOST_STRETCH = 8.0  # of an edge in a crowded drawing
@@ -126,7 +126,7 @@ def _excerpt(one: Explanation, importance: Tensor, deleted: Tensor, roots: list[
         deleted.numpy(),
         nodes.numpy(),
         list(dict.fromkeys(roots)),
-        MOST_EDGES,
+        PAGE_EDGES,
         EXCERPT_EDGES,
     )
 
