@@ -1,6 +1,7 @@
 """`rcexplainer demo`."""
 
 import json
+import sys
 
 import pytest
 
@@ -29,15 +30,30 @@ def test_a_table_and_every_explanation_in_a_file(run, small_demo, monkeypatch, t
     kept = json.loads((tmp_path / "demo.json").read_text(encoding="utf-8"))
     assert len(kept["explanations"]) == len(small_demo.explanations) == 8
     assert [one["molecule"] for one in kept["explanations"]] == list(range(8))
-    assert "All 8 explanations are in demo.json." in " ".join(ended.out.split())
-    result = json.loads(run("demo", "--seed", "3", "--out", "other.json", "--json").out)
-    assert result["saved"] == "other.json"
+    said = " ".join(ended.out.split())
+    assert "All 8 explanations are in demo.json, and to look at in demo.html: open it in a browser." in said
+    written = (tmp_path / "demo.html").read_text(encoding="utf-8")
+    assert '"curves":true' in written  # the slider has real predictions
+    assert written.count('"molecule":true') == 8
+    result = json.loads(run("demo", "--seed", "3", "--out", "other.json", "--html", "other.html", "--json").out)
+    assert (result["saved"], result["page"]) == ("other.json", "other.html")
+    assert (tmp_path / "other.html").stat().st_size > 10_000
     assert len(result["flipped"]) == 8
     assert asked == [{"seed": 0, "progress": False}, {"seed": 3, "progress": True}]
 
 
-def test_a_folder_is_refused_before_the_work(refused, tmp_path):
+def test_the_page_needs_no_extras(small_demo, monkeypatch, tmp_path):
+    for extra in ("rdkit", "matplotlib"):
+        for name in [name for name in sys.modules if name.split(".")[0] == extra]:
+            monkeypatch.delitem(sys.modules, name)
+        monkeypatch.setitem(sys.modules, extra, None)
+    written = small_demo.write_page(tmp_path / "demo.html").read_text(encoding="utf-8")
+    assert written.count('"molecule":true') == 8  # bonds are drawn in the package's own layout
+
+
+def test_what_cannot_be_written_is_refused_before_the_work(refused, tmp_path):
     refused(["demo", "--out", str(tmp_path)], "is a folder, not a file")
+    refused(["demo", "--html", str(tmp_path / "page.txt")], "must end in .html, got 'page.txt'")
 
 
 @pytest.mark.slow
@@ -47,7 +63,8 @@ def test_the_whole_demo(run, tmp_path, monkeypatch):
     result = json.loads(ended.out)
     assert ended.code == 0
     kept = json.loads((tmp_path / "demo.json").read_text(encoding="utf-8"))
-    assert result["saved"] == "demo.json"
+    assert (result["saved"], result["page"]) == ("demo.json", "demo.html")
+    assert (tmp_path / "demo.html").exists()
     assert len(kept["explanations"]) == len(result["flipped"])
     shown = kept["explanations"][result["positives"][0]["molecule"]]
     assert ", ".join(shown["counterfactual"]["names"]) == result["positives"][0]["without"]

@@ -17,7 +17,7 @@ from torch_geometric.datasets import TUDataset
 from rcexplainer.datasets import GraphDataset, load, tu
 from rcexplainer.errors import DatasetError
 from rcexplainer.gnn.graph_checks import check_graphs
-from rcexplainer.viz.molecule_reading import read_molecule
+from rcexplainer.viz.molecule_reading import drawn_molecule
 
 Files = dict[str, list[str]]
 
@@ -426,7 +426,7 @@ def pairs(dataset: GraphDataset) -> np.ndarray:
 def test_the_molecules_of_mutagenicity_can_be_restored(mutagenicity: GraphDataset) -> None:
     chem = pytest.importorskip("rdkit.Chem")
     for graph in mutagenicity.graphs[::20]:
-        mol = read_molecule(graph)
+        mol = drawn_molecule(graph)
         chem.SanitizeMol(mol)  # raises if a charge is wrong
         assert [atom.GetAtomicNum() for atom in mol.GetAtoms()] == graph.atomic_number.tolist()
 

@@ -44,3 +44,17 @@ def node_explanation(pairs: list[tuple[int, int]], nodes: int, root: int, delete
     case = Counterfactual(whole, torch.tensor(deleted), 0, torch.tensor([0.3, 0.7]))
     ids = torch.arange(whole.num_edges)
     return Explanation(whole, scores, 0, torch.tensor([0.9, 0.1]), (), case, root, part, ids)
+
+
+def one_hot(places: list[int], width: int) -> torch.Tensor:
+    """A row for each place, with a 1 there."""
+    return torch.eye(width)[places]
+
+
+def mutagenicity_like() -> Data:
+    """Nitromethane with its hydrogens as nodes and no charges, as TU files have it: C N O O H H H."""
+    names = [0, 4, 1, 1, 3, 3, 3]
+    pairs = [(0, 1), (1, 2), (1, 3), (0, 4), (0, 5), (0, 6)]
+    kinds = one_hot([0, 1, 0, 0, 0, 0] * 2, 3)
+    x = one_hot(names, 14)
+    return Data(x=x, edge_index=both(pairs), edge_attr=kinds, atomic_number=torch.tensor([6, 7, 8, 8, 1, 1, 1]))

@@ -28,6 +28,23 @@ def test_every_method_has_a_panel_in_the_same_layout(tmp_path) -> None:
     assert dashed == [["deleted-0-1"], ["deleted-3-4"]]
 
 
+@pytest.mark.parametrize("style", ["graph", "molecule"])
+def test_the_legend_names_both_colours_where_found_and_failed_searches_are_mixed(style: str) -> None:
+    def labels(*outcomes: bool) -> set[str]:
+        methods = {
+            f"method {place}": hexagon([0, 7], flipped=flipped, smiles="C12CCCCC1.C2")
+            for place, flipped in enumerate(outcomes)
+        }
+        figure = rc.viz.compare(methods, style=style)
+        return {text.get_text() for text in figure.legends[0].get_texts()} & {"deleted", "deleted in vain"}
+
+    if style == "molecule":
+        pytest.importorskip("rdkit")
+    assert labels(True, False) == {"deleted", "deleted in vain"}
+    assert labels(True, True) == {"deleted"}
+    assert labels(False) == {"deleted in vain"}
+
+
 def test_a_method_that_failed_keeps_its_place() -> None:
     figure = rc.viz.compare({"greedy": hexagon([0, 7]), "broken": Failure(0, ValueError("no <gradient>"))})
     said = [text.get_text() for axes in figure.axes for text in axes.texts]

@@ -15,17 +15,13 @@ from rcexplainer.explanation import Counterfactual, Explanation
 from rcexplainer.viz.drawing_style import lay_out
 from rcexplainer.viz.graph_drawing import GraphDrawing
 from rcexplainer.viz.molecule_drawing import MoleculeDrawing
-from rcexplainer.viz.molecule_reading import read_molecule
+from rcexplainer.viz.molecule_reading import drawn_molecule
 from rcexplainer.viz.svg_paths import read_shapes
-from tests.viz.explained import both, hexagon, node_explanation
+from tests.viz.explained import both, hexagon, mutagenicity_like, node_explanation, one_hot
 from tests.viz.test_explanation_figure import ids, svg, texts
 
 pytest.importorskip("matplotlib")
 chem = pytest.importorskip("rdkit.Chem")
-
-
-def one_hot(places: list[int], width: int) -> torch.Tensor:
-    return torch.eye(width)[places]
 
 
 def explain(graph: Data, pairs: list[tuple[int, int]], flipped: bool = True, scores=None) -> Explanation:
@@ -45,17 +41,8 @@ def nitrobenzene(tmp_path) -> Data:
     return csv(tmp_path / "a.csv").graphs[0]
 
 
-def mutagenicity_like() -> Data:
-    """Nitromethane with its hydrogens as nodes and no charges, as TU files have it: C N O O H H H."""
-    names = [0, 4, 1, 1, 3, 3, 3]
-    pairs = [(0, 1), (1, 2), (1, 3), (0, 4), (0, 5), (0, 6)]
-    kinds = one_hot([0, 1, 0, 0, 0, 0] * 2, 3)
-    x = one_hot(names, 14)
-    return Data(x=x, edge_index=both(pairs), edge_attr=kinds, atomic_number=torch.tensor([6, 7, 8, 8, 1, 1, 1]))
-
-
 def test_from_smiles_with_alternating_bonds_charges_and_fixed_hydrogens(nitrobenzene) -> None:
-    mol = read_molecule(nitrobenzene)
+    mol = drawn_molecule(nitrobenzene)
     orders = sorted(str(bond.GetBondType()) for bond in mol.GetBonds())
     assert orders == ["DOUBLE"] * 4 + ["SINGLE"] * 5
     assert [atom.GetFormalCharge() for atom in mol.GetAtoms()] == [0] * 6 + [1, 0, -1]
@@ -64,28 +51,28 @@ def test_from_smiles_with_alternating_bonds_charges_and_fixed_hydrogens(nitroben
 
 def test_smiles_of_another_graph_are_not_believed(nitrobenzene) -> None:
     wrong = Data(edge_index=nitrobenzene.edge_index, num_nodes=9, smiles="CCCCCCCCC")
-    assert read_molecule(wrong) is None
+    assert drawn_molecule(wrong) is None
     cut = explain(nitrobenzene, [(5, 6)]).counterfactual.graph  # still carries the molecule's smiles
-    assert read_molecule(cut).GetNumBonds() == 8
-    assert read_molecule(Data(edge_index=both([(0, 1)]), num_nodes=2, smiles="not a smiles")) is None
+    assert drawn_molecule(cut).GetNumBonds() == 8
+    assert drawn_molecule(Data(edge_index=both([(0, 1)]), num_nodes=2, smiles="not a smiles")) is None
 
 
 def test_smiles_with_hydrogens_as_nodes() -> None:
     mol = chem.AddHs(chem.MolFromSmiles("CO"))
     bonds = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in mol.GetBonds()]
-    assert read_molecule(Data(edge_index=both(bonds), num_nodes=6, smiles="CO")).GetNumAtoms() == 6
+    assert drawn_molecule(Data(edge_index=both(bonds), num_nodes=6, smiles="CO")).GetNumAtoms() == 6
 
 
 def test_every_molecule_of_our_own_set_is_read() -> None:
     for graph in load("nitro", num_graphs=40).graphs:
-        mol = read_molecule(graph)
+        mol = drawn_molecule(graph)
         chem.SanitizeMol(mol)
         assert mol.GetNumAtoms() == graph.num_nodes
         assert 2 * mol.GetNumBonds() == graph.num_edges
 
 
 def test_charges_are_restored_where_all_hydrogens_are_nodes() -> None:
-    mol = read_molecule(mutagenicity_like())
+    mol = drawn_molecule(mutagenicity_like())
     assert [atom.GetFormalCharge() for atom in mol.GetAtoms()] == [0, 1, 0, -1, 0, 0, 0]
     assert all(atom.GetTotalNumHs() == 0 for atom in mol.GetAtoms())
 
@@ -93,10 +80,10 @@ def test_charges_are_restored_where_all_hydrogens_are_nodes() -> None:
 def test_names_of_features_can_be_given() -> None:
     graph = mutagenicity_like()
     del graph.atomic_number
-    assert read_molecule(graph) is None
+    assert drawn_molecule(graph) is None
     names = ("C", "O", "Cl", "H", "N", "F", "Br", "S", "P", "I", "Na", "K", "Li", "Ca")
-    assert chem.MolToSmiles(chem.RemoveHs(read_molecule(graph, names, BOND_NAMES[:3]))) == "C[N+](=O)[O-]"
-    assert read_molecule(graph, tuple(f"atom {place}" for place in range(14))) is None
+    assert chem.MolToSmiles(chem.RemoveHs(drawn_molecule(graph, names, BOND_NAMES[:3]))) == "C[N+](=O)[O-]"
+    assert drawn_molecule(graph, tuple(f"atom {place}" for place in range(14))) is None
 
 
 @pytest.mark.parametrize(
@@ -108,7 +95,7 @@ def test_what_is_no_molecule_is_not_read(change) -> None:
     graph.num_nodes = 7
     for name, value in change.items():
         graph[name] = value
-    assert read_molecule(graph) is None
+    assert drawn_molecule(graph) is None
 
 
 def test_unimportant_hydrogens_are_folded_into_their_atoms() -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from torch_geometric.data import Data
 
 import rcexplainer as rc
 from rcexplainer.gnn import delete_edges
@@ -50,7 +52,13 @@ def files(case: PageCase, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     graph = case.graphs[0].clone()
     graph.id, graph.smiles, graph.node_names = EVIL, EVIL, [EVIL] * int(graph.num_nodes or 0)
     evil = replace(few[0], graph=graph, class_names=(EVIL, "toxic"))
+    ring = torch.tensor([[1, 1, 2, 3], [0, 2, 1, 2]])
+    motif = torch.tensor([True, False, False, False])
+    directed = Data(edge_index=ring, num_nodes=4, edge_motif=motif)
     return {
+        "directed": rc.viz.page(
+            rc.Explanation(directed, torch.linspace(0, 1, 4), 0, torch.tensor([0.6, 0.4])), folder / "d.html"
+        ),
         "whole": rc.viz.page(case.explanations, folder / "whole.html", case.fitted, title="Molecules"),
         "no model": rc.viz.page(few, folder / "bare.html"),
         "methods": rc.viz.page({"ours": few, "theirs": other}, folder / "methods.html", case.fitted),
@@ -233,6 +241,34 @@ def test_reasons_lead_to_their_examples(visit: Any, case: PageCase) -> None:
     page.locator("#more-reasons").click()
     assert page.locator(".reason").count() > shown
     assert page.locator("#histograms svg").count() == 3
+
+
+def test_arrowheads_and_the_outline_of_the_motif(visit: Any) -> None:
+    page = visit("directed")
+    assert [page.locator(f'#cards .edge[data-edge="{edge}"] .arrow').count() for edge in range(3)] == [1, 0, 1]
+    ends = "line => ['x1', 'x2'].map((end) => Number(line.getAttribute(end)))"
+    corners = page.locator('#cards .edge[data-edge="0"] .arrow').get_attribute("d")
+    tip, base = (float(corner.split()[0]) for corner in corners.strip("MZ").split("L")[:2])
+    start, end = page.locator('#cards .edge[data-edge="0"] .bond').evaluate(ends)
+    assert (tip - base) * (end - start) > 0
+    assert abs(tip - start) < abs(end - start)
+    assert page.locator("#cards .motif-outline").count() == page.locator("#cards .motif-inside").count() == 1
+    assert page.locator("#cards .motif-outline").evaluate(ends) == [start, end]
+    page.locator('#cards .edge[data-edge="0"]').focus()
+    assert re.match(r"1→0: score .*; in the motif", page.locator("#edge-readout").inner_text())
+    page.locator('#cards .edge[data-edge="1"]').focus()
+    assert re.match("1–2: score (?!.*in the motif)", page.locator("#edge-readout").inner_text())
+    expect(page.locator("#legend")).to_contain_text("known motif")
+    expect(page.locator("#legend")).to_contain_text("in one direction only")
+
+
+def test_high_scores_are_drawn_above_low_ones_and_deleted_edges_on_top(visit: Any, case: PageCase) -> None:
+    page, one = visit("whole"), case.explanations[0]
+    order = page.locator("#cards .edge").evaluate_all("groups => groups.map((one) => Number(one.dataset.edge))")
+    removed = one.removed_units.tolist()
+    below = [edge for edge in order if edge not in removed]
+    assert order[: len(below)] == below
+    assert one.unit_scores[below].diff().min() >= -1e-4  # the page has four digits
 
 
 def test_without_a_model_the_page_says_that_it_has_no_slider(visit: Any) -> None:

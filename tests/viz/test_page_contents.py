@@ -15,6 +15,7 @@ from rcexplainer.viz.page import depiction, molecule, reasons
 from rcexplainer.viz.page.contents import make_document
 from rcexplainer.viz.page.curves import deletion_curves
 from rcexplainer.viz.page.document import PageDocument, ShownFailure, ShownResult, plain
+from tests.viz.explained import mutagenicity_like, node_explanation
 from tests.viz.page_case import CLASSES, page_case
 
 pytest.importorskip("rdkit")
@@ -67,6 +68,14 @@ def test_molecules_have_rdkits_places_elements_and_bond_orders() -> None:
     assert sorted(orders[pair] for pair in orders if min(pair) >= 3 and max(pair) <= 8) == [1, 1, 1, 2, 2, 2]
 
 
+def test_charges_are_restored_where_files_hold_none() -> None:
+    graph = mutagenicity_like()
+    one = rc.Explanation(graph, torch.zeros(graph.num_edges), 0, torch.tensor([0.5, 0.5]))
+    shown = make_document({"": [one]}).instances[0]
+    assert shown.molecule
+    assert shown.texts == ("", "N⁺", "O", "O⁻", "H", "H", "H")
+
+
 def test_without_rdkit_our_own_layout_and_the_features_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(depiction, "as_molecule", lambda *_: None)
     monkeypatch.setattr(reasons, "as_molecule", lambda *_: None)
@@ -102,19 +111,63 @@ def test_a_node_is_drawn_in_its_computation_graph_with_a_ring() -> None:
         assert pairs == [tuple(pair) for pair in one.units.pair.T.tolist()]
 
 
+def test_edges_that_go_one_way_start_at_their_first_node_and_the_motif_is_known() -> None:
+    edges = torch.tensor([[1, 1, 2, 3, 3], [0, 2, 1, 2, 3]])  # one way back, both ways, one way back, a loop
+    graph = Data(edge_index=edges, num_nodes=4, edge_motif=torch.tensor([True, False, False, True, False]))
+    for motif in (graph.edge_motif, graph.edge_motif.long() - 1):  # kinds of motifs are −1 outside
+        graph.edge_motif = motif
+        shown = make_document(
+            {"": [rc.Explanation(graph, torch.linspace(0, 1, 5), 0, torch.tensor([0.6, 0.4]))]}
+        ).instances[0]
+        assert [(u, v) for u, v, _ in shown.edges] == [(1, 0), (1, 2), (3, 2)]
+        assert (shown.one_way, shown.motif) == ((0, 2), (0, 2))
+    graph.edge_motif = torch.zeros(2)  # of another graph
+    shown = make_document(
+        {"": [rc.Explanation(graph, torch.linspace(0, 1, 5), 0, torch.tensor([0.6, 0.4]))]}
+    ).instances[0]
+    assert shown.motif == ()
+
+
+def test_a_node_has_the_marks_of_its_own_edges() -> None:
+    model, graph = random_network("graphconv", "node"), whole_graph()
+    graph.edge_motif = (graph.edge_index == 3).any(0)
+    one = rc.baselines.Occlusion(task="node").fit(model, graph).explain(graph, index=3)
+    assert isinstance(one, rc.Explanation)
+    shown = make_document({"": [one]}).instances[0]
+    assert shown.motif == tuple((one.units.pair == 3).any(0).nonzero().flatten().tolist())
+    found = {tuple(edge) for edge in graph.edge_index.T.tolist()}
+    back = [(v, u) in found for u, v in one.units.pair.T.tolist()]
+    both = [(u, v) in found for u, v in one.units.pair.T.tolist()]
+    assert shown.one_way == tuple(n for n, ways in enumerate(zip(back, both, strict=True)) if not all(ways))
+
+
 def test_a_large_graph_is_drawn_in_part_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(depiction, "MOST_EDGES", 30)
+    monkeypatch.setattr(depiction, "PAGE_EDGES", 30)
     monkeypatch.setattr(depiction, "EXCERPT_EDGES", 5)
     star = torch.stack([torch.zeros(40, dtype=torch.long), torch.arange(1, 41)])
     graph = Data(edge_index=torch.cat([star, star.flip(0)], 1), num_nodes=41)
     scores = torch.linspace(0, 1, 40).repeat(2)
     one = rc.Explanation(graph, scores, 0, torch.tensor([0.6, 0.4]))
     shown = make_document({"": [one]}).instances[0]
-    assert shown.left_out == "Drawn: 5 of 40 edges, those with the highest scores, and 6 of 41 nodes."
+    assert shown.left_out == (
+        "Drawn: 5 of 40 edges and 6 of 41 nodes: those with the highest scores and others between their nodes."
+    )
     assert shown.names == ("0", "36", "37", "38", "39", "40")
     result = shown.results[0]
     assert isinstance(result, ShownResult)
     assert sorted(result.ranks) == [0, 1, 2, 3, 4]
+
+
+def test_the_neighbours_of_a_hub_stand_around_it_and_apart() -> None:
+    one = node_explanation([(0, leaf) for leaf in range(1, 401)], 401, 0, [0, 400])
+    shown = make_document({"": [one]}).instances[0]
+    assert len(shown.edges) == depiction.EXCERPT_EDGES
+    places = torch.tensor([shown.x, shown.y]).T
+    root = shown.roots[0]
+    far = torch.cdist(places[root][None], torch.cat([places[:root], places[root + 1 :]]))
+    assert float(far.max() - far.min()) < 0.05
+    apart = torch.cdist(places, places).fill_diagonal_(torch.inf).amin(1)
+    assert float(apart.median()) == pytest.approx(depiction.NODE_GAP, abs=0.02)
 
 
 def test_failures_keep_their_place() -> None:

@@ -20,19 +20,29 @@ def demo(
     out: Annotated[
         Path, typer.Option(metavar="FILE", rich_help_panel=OUTPUT, help="Write all explanations to this JSON file.")
     ] = Path("demo.json"),
+    html: Annotated[
+        Path,
+        typer.Option(metavar="FILE", rich_help_panel=OUTPUT, help="Write the page with all explanations to this file."),
+    ] = Path("demo.html"),
     quiet: Quiet = False,
     as_json: Json = False,
     threads: Threads = None,
 ) -> None:
     """Train a network on built-in molecules, explain it, and show which missing bonds would change its predictions.
 
-    Takes about two minutes and needs no download.
+    Ends with a page to open in a browser. Takes about two minutes and needs no download.
     """
     use_threads(threads)
+    from rcexplainer.cli.explanation_page import writable_page
     from rcexplainer.cli.molecule_demo import run_demo
 
     writable_file(out)
+    writable_page(html)
     result = run_demo(seed=seed, progress=not quiet)
     write_document(out, result.document())
-    caption = f"{result.caption()} All {len(result.explanations)} explanations are in {out}."
-    show(result.to_json() | {"saved": str(out)}, result.rows(), caption, as_json)
+    result.write_page(html)
+    caption = (
+        f"{result.caption()} All {len(result.explanations)} explanations are in {out}, and to look at in {html}: open "
+        "it in a browser."
+    )
+    show(result.to_json() | {"saved": str(out), "page": str(html)}, result.rows(), caption, as_json)

@@ -1,6 +1,7 @@
 """The demo: built-in molecules, a network trained on them, and the bonds without which its prediction changes."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from rcexplainer.cli.explanation_record import edge_labels, explanation_record, prediction_text
@@ -8,6 +9,8 @@ from rcexplainer.datasets import GraphDataset, load
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn import TrainConfig, TrainedGNN, gnn_config, train_gnn
+from rcexplainer.method.fitted_explainer import FittedExplainer
+from rcexplainer.viz.page.page_file import page
 
 DEMO_TRAINING = TrainConfig(epochs=60, patience=20)
 DEMO_EPOCHS = 30  # of the explainer: half of the default is enough for these molecules
@@ -22,11 +25,13 @@ class MoleculeDemo:
     Attributes:
         data: The molecules.
         trained: The network.
+        fitted: The explainer.
         explanations: One per test molecule, each with a counterfactual.
     """
 
     data: GraphDataset
     trained: TrainedGNN
+    fitted: FittedExplainer
     explanations: tuple[Explanation, ...]
 
     def rows(self) -> list[dict[str, Any]]:
@@ -73,6 +78,24 @@ class MoleculeDemo:
             ],
         }
 
+    def write_page(self, path: Path) -> Path:
+        """Write the page: every test molecule, with the network's real predictions after deletions.
+
+        Args:
+            path: The file.
+
+        Returns:
+            The path.
+        """
+        return page(
+            self.explanations,
+            path,
+            self.fitted,
+            title="An NO2 or NH2 on an aromatic ring? Held-out molecules, explained",
+            node_names=self.data.node_names,
+            edge_names=self.data.edge_names,
+        )
+
     def _about(self) -> dict[str, Any]:
         """What both documents begin with."""
         return {"dataset": self.data.name, "seed": self.trained.seed, "accuracy": self.trained.accuracy}
@@ -100,4 +123,4 @@ def run_demo(seed: int = 0, progress: bool = True) -> MoleculeDemo:
         progress=progress,
     )
     explained = fitted.explain(data.subset("test"), search="greedy")
-    return MoleculeDemo(data, trained, tuple(one for one in explained if isinstance(one, Explanation)))
+    return MoleculeDemo(data, trained, fitted, tuple(one for one in explained if isinstance(one, Explanation)))

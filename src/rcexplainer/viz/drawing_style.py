@@ -1,6 +1,6 @@
 """Which drawing an explanation gets: a molecule if it can be read as one and RDKit is installed, otherwise a graph."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal, Protocol, get_args
 
 from rcexplainer.errors import MissingExtraError, RCExplainerError
@@ -28,8 +28,8 @@ class InstanceDrawing(Protocol):
     def draw_counterfactual(self, axes: Any, one: Explanation) -> None:
         """Draw the instance without the deleted edges."""
 
-    def legend(self, deleted: bool, failed: bool, motif: bool) -> list[Any]:
-        """Return the handles of the legend."""
+    def legend(self, outcomes: Collection[bool], motif: bool) -> list[Any]:
+        """Return the handles of the legend; `outcomes`: whether each search that deletes edges flips."""
 
 
 Drawer = Callable[[Sequence[Explanation], EdgeReading, Sequence[str], Sequence[str]], InstanceDrawing | None]

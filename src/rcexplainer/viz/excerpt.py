@@ -1,6 +1,6 @@
 """Which edges of a large graph are drawn: those with the highest scores, and how they hang together.
 
-Up to `MOST_EDGES` edges everything is drawn. Beyond that, the deleted edges and those with the highest scores are
+Up to `most_edges` edges everything is drawn. Beyond that, the deleted edges and those with the highest scores are
 taken; for a node or link each is joined to it by a shortest path, for a graph the other edges between their nodes are
 added. What is left out is said in words.
 """
@@ -41,7 +41,13 @@ class Excerpt:
 
 
 def choose_excerpt(
-    ends: Numbers, scores: NDArray[np.float64], deleted: Flags, nodes: Numbers, roots: list[int]
+    ends: Numbers,
+    scores: NDArray[np.float64],
+    deleted: Flags,
+    nodes: Numbers,
+    roots: list[int],
+    most_edges: int = MOST_EDGES,
+    chosen_edges: int = CHOSEN_EDGES,
 ) -> Excerpt:
     """Choose what to draw.
 
@@ -51,19 +57,21 @@ def choose_excerpt(
         deleted: [pairs] whether a counterfactual deletes the edge; these come first.
         nodes: The nodes of the instance.
         roots: The explained nodes; empty for a graph.
+        most_edges: Up to this number everything is drawn.
+        chosen_edges: Edges chosen by score from a larger graph.
 
     Returns:
         The excerpt.
     """
     pairs = ends.shape[1]
-    if pairs <= MOST_EDGES:
+    if pairs <= most_edges:
         touched = np.union1d(np.unique(ends), np.array(roots, dtype=np.int64))
         alone = np.setdiff1d(nodes, touched)
         if len(alone) <= MOST_LONE_NODES:
             return Excerpt(nodes, np.ones(pairs, dtype=bool), "")
         sentence = f"Not drawn: {counted(len(alone), 'node')} without edges."
         return Excerpt(touched, np.ones(pairs, dtype=bool), sentence)
-    number = int(np.clip(deleted.sum(), CHOSEN_EDGES, MOST_DELETED))
+    number = int(np.clip(deleted.sum(), chosen_edges, max(chosen_edges, MOST_DELETED)))
     order = np.lexsort((np.arange(pairs), -scores, ~deleted))[:number]
     kept = np.zeros(pairs, dtype=bool)
     kept[order] = True
@@ -71,7 +79,7 @@ def choose_excerpt(
         _join(kept, ends, roots)
     else:
         between = np.isin(ends, np.unique(ends[:, kept])).all(0)
-        kept = kept | between if between.sum() <= MOST_EDGES else kept
+        kept = kept | between if between.sum() <= most_edges else kept
     shown = np.union1d(np.unique(ends[:, kept]), np.array(roots, dtype=np.int64))
     return Excerpt(shown, kept, _sentence(kept, deleted, len(shown), len(nodes), bool(roots)))
 

@@ -179,10 +179,9 @@ def close(figure: Figure, drawing: InstanceDrawing, shown: Sequence[Explanation]
         shown: The explanations drawn.
         notes: Sentences.
     """
-    found = [one.counterfactual for one in shown if one.counterfactual is not None and len(one.removed_units)]
-    failed = bool(found) and not any(one.flipped for one in found)
+    outcomes = {one.counterfactual.flipped for one in shown if one.counterfactual and len(one.removed_units)}
     motif = shown[0].graph.get("edge_motif")
-    handles = drawing.legend(bool(found), failed, motif is not None and bool(shown[0].within(motif).any()))
+    handles = drawing.legend(outcomes, motif is not None and bool(shown[0].within(motif).any()))
     handles += probability_legend(shown[0])
     across = max(1, int(figure.get_figwidth() / 1.2))
     style = {"frameon": False, "fontsize": NOTE, "title_fontsize": NOTE, "handlelength": 2.4}

@@ -9,7 +9,7 @@
 Elements of an SVG can be found by their ids: `edge-3-7`, `deleted-3-7`, `motif-3-7`, with the numbers of the nodes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,12 +20,12 @@ from torch import Tensor
 from rcexplainer.errors import require
 from rcexplainer.explanation import EdgeReading, Explanation
 from rcexplainer.viz.excerpt import Excerpt, choose_excerpt
+from rcexplainer.viz.excerpt_layout import excerpt_layout
 from rcexplainer.viz.explained_pairs import explained_pairs
 from rcexplainer.viz.graphs import stretched
-from rcexplainer.viz.layout import Places, stress_layout
+from rcexplainer.viz.layout import Places
 from rcexplainer.viz.pairs import Pairs
-from rcexplainer.viz.palette import DELETED, FAILED, INK, MOTIF, line_grey, motif_handle
-from rcexplainer.viz.radial_layout import radial_layout
+from rcexplainer.viz.palette import DELETED, FAILED, INK, MOTIF, deletion_looks, line_grey, motif_handle
 from rcexplainer.viz.search_outcome import shortened
 
 LINE_DASHES = (0, (2.2, 1.1))
@@ -90,12 +90,7 @@ class GraphDrawing:
             np.union1d(nodes.numpy(), np.array(roots, dtype=np.int64)),
             list(dict.fromkeys(roots)),
         )
-        drawn = np.searchsorted(excerpt.nodes, found[0].ends.numpy()[:, excerpt.kept])
-        if excerpt.partial and roots:
-            centre = np.searchsorted(excerpt.nodes, list(dict.fromkeys(roots))).tolist()
-            places = radial_layout(drawn, len(excerpt.nodes), centre)
-        else:
-            places = stress_layout(torch.from_numpy(drawn), len(excerpt.nodes))
+        places = excerpt_layout(excerpt, found[0].ends.numpy(), roots)
         named = _names(graph.get("x"), excerpt.nodes, node_names)
         return cls(columns, excerpt, places, roots, named, reading)
 
@@ -141,16 +136,15 @@ class GraphDrawing:
             self._line(axes, pairs, line, "kept", "0.68" if failed else "0.35", 1.5 * self._scale)
         self._draw_nodes(axes, pairs, self._numbered(pairs), "0.68" if failed else "0.35")
 
-    def legend(self, deleted: bool, failed: bool, motif: bool) -> list[Any]:
-        """Return matplotlib's handles of what the drawing contains."""
+    def legend(self, outcomes: Collection[bool], motif: bool) -> list[Any]:
+        """Return matplotlib's handles of what the drawing contains; `outcomes`: as for `deletion_looks`."""
         line = require("matplotlib.lines", "figures").Line2D
         word = "score" if self.reading == "scores" else self.reading
         handles = [
             line([], [], color=line_grey(1.0), linewidth=4.2, label=f"highest {word}"),
             line([], [], color=line_grey(0.0), linewidth=0.8, label=f"lowest {word}"),
         ]
-        if deleted:
-            colour, label = (FAILED, "deleted in vain") if failed else (DELETED, "deleted")
+        for colour, label in deletion_looks(outcomes):
             handles.append(line([], [], color=colour, linewidth=2.0, linestyle=LINE_DASHES, label=label))
         if motif:
             handles.append(motif_handle(line))

@@ -8,7 +8,7 @@ Hydrogens that are nodes of the graph are folded into their atoms, unless their 
 high score.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,9 +19,9 @@ from rcexplainer.errors import require
 from rcexplainer.explanation import EdgeReading, Explanation
 from rcexplainer.viz.explained_pairs import explained_pairs
 from rcexplainer.viz.layout import Places
-from rcexplainer.viz.molecule_reading import HYDROGEN, read_molecule
+from rcexplainer.viz.molecule_reading import HYDROGEN, drawn_molecule
 from rcexplainer.viz.pairs import Pairs
-from rcexplainer.viz.palette import DELETED, FAILED, INK, MOTIF, band_colour, motif_handle
+from rcexplainer.viz.palette import DELETED, FAILED, INK, MOTIF, band_colour, deletion_looks, motif_handle
 from rcexplainer.viz.search_outcome import counted
 from rcexplainer.viz.svg_paths import add_shape, read_shapes
 
@@ -74,7 +74,7 @@ class MoleculeDrawing:
         """
         if explanations[0].index is not None:
             return None
-        mol = read_molecule(explanations[0].graph, node_names, edge_names)
+        mol = drawn_molecule(explanations[0].graph, node_names, edge_names)
         if mol is None:
             return None
         important: set[int] = set()
@@ -141,17 +141,16 @@ class MoleculeDrawing:
         failed = one.counterfactual is not None and not one.counterfactual.flipped
         self._depict(axes, self._cut(one), "#9A9A9A" if failed else INK, set(), INK)
 
-    def legend(self, deleted: bool, failed: bool, motif: bool) -> list[Any]:
-        """Return matplotlib's handles of what the drawing contains."""
+    def legend(self, outcomes: Collection[bool], motif: bool) -> list[Any]:
+        """Return matplotlib's handles of what the drawing contains; `outcomes`: as for `deletion_looks`."""
         line = require("matplotlib.lines", "figures").Line2D
         word = "score" if self.reading == "scores" else self.reading
         handles = [
             line([], [], color=band_colour(1.0), linewidth=9, label=f"highest {word}"),
             line([], [], color=band_colour(0.25), linewidth=4, label=f"low {word}"),
         ]
-        if deleted:
-            colour, label = (FAILED, "deleted in vain") if failed else (DELETED, "deleted")
-            cross = {"marker": "x", "markersize": 7, "markeredgewidth": 2.2}
+        cross = {"marker": "x", "markersize": 7, "markeredgewidth": 2.2}
+        for colour, label in deletion_looks(outcomes):
             handles.append(line([], [], color=colour, linestyle=BOND_DASHES, linewidth=1.4, label=label, **cross))
         if motif:
             handles.append(motif_handle(line))

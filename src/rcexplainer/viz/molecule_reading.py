@@ -5,8 +5,8 @@
     3. from `graph.atomic_number` and one-hot `edge_attr` (single, double, triple[, aromatic]), as Mutagenicity has them
     4. from names of features that the caller gives
 
-Atoms are in the order of the nodes. Hydrogens are fixed, so that an atom which loses a bond is not given another one,
-and bonds of aromatic rings alternate (Kekulé's form), so that a ring which has been cut can still be drawn.
+Atoms are in the order of the nodes. For drawing, hydrogens are fixed, so that an atom which loses a bond is not given
+another one, and bonds of aromatic rings alternate (Kekulé's form), so that a ring which was cut can still be drawn.
 """
 
 from collections.abc import Sequence
@@ -27,6 +27,24 @@ USUAL_BONDS = {7: (3,), 8: (2,), 9: (1,), 15: (3, 5), 16: (2, 4, 6), 17: (1, 7),
 METAL_CHARGES = {3: 1, 11: 1, 19: 1, 20: 2}  # Li, Na, K, Ca without bonds are ions
 
 
+def drawn_molecule(graph: Data, node_names: Sequence[str] = (), edge_names: Sequence[str] = ()) -> Any | None:
+    """Read a graph as a molecule for drawing: with fixed hydrogens and alternating bonds.
+
+    Args:
+        graph: The graph.
+        node_names: As for `read_molecule`.
+        edge_names: As for `read_molecule`.
+
+    Returns:
+        An RDKit molecule without coordinates; None if the graph is no molecule.
+
+    Raises:
+        MissingExtraError: If RDKit is not installed.
+    """
+    mol = read_molecule(graph, node_names, edge_names)
+    return None if mol is None else alternating_bonds(mol)
+
+
 def read_molecule(graph: Data, node_names: Sequence[str] = (), edge_names: Sequence[str] = ()) -> Any | None:
     """Read a graph as a molecule.
 
@@ -36,22 +54,16 @@ def read_molecule(graph: Data, node_names: Sequence[str] = (), edge_names: Seque
         edge_names: The kind of bond of each entry of `edge_attr`, if the caller knows it.
 
     Returns:
-        An RDKit molecule without coordinates, for drawing; None if the graph is no molecule.
+        An RDKit molecule, aromatic where its source says so; None if the graph is no molecule.
 
     Raises:
         MissingExtraError: If RDKit is not installed.
     """
-    chem = require("rdkit.Chem", "chem")
-    nodes = int(graph.num_nodes or 0)
-    if not 0 < nodes <= MOST_ATOMS:
-        return None
     with require("rdkit.rdBase", "chem").BlockLogs():
-        mol = _from_smiles(graph)
-        if mol is None:
-            mol = _from_features(graph, node_names, edge_names)
-        if mol is None:
+        if not 0 < int(graph.num_nodes or 0) <= MOST_ATOMS:
             return None
-        return _kekulized(chem.Mol(mol))
+        mol = _from_smiles(graph)
+        return _from_features(graph, node_names, edge_names) if mol is None else mol
 
 
 def _from_smiles(graph: Data) -> Any | None:
@@ -126,16 +138,18 @@ def _with_charges(mol: Any) -> Any:
     return mol
 
 
-def _kekulized(mol: Any) -> Any:
-    """The molecule with fixed hydrogens and, if its rings allow it, alternating bonds."""
+def alternating_bonds(mol: Any) -> Any:
+    """Return a copy of a molecule with fixed hydrogens and, if its rings allow it, alternating bonds."""
     chem = require("rdkit.Chem", "chem")
+    mol = chem.Mol(mol)
     mol.UpdatePropertyCache(strict=False)
     for atom in mol.GetAtoms():
         atom.SetNumExplicitHs(atom.GetTotalNumHs())
         atom.SetNoImplicit(True)
     alternating = chem.Mol(mol)
     try:
-        chem.Kekulize(alternating, clearAromaticFlags=True)
+        with require("rdkit.rdBase", "chem").BlockLogs():
+            chem.Kekulize(alternating, clearAromaticFlags=True)
     except chem.MolSanitizeException:
         return mol
     alternating.UpdatePropertyCache(strict=False)

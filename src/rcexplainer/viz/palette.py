@@ -4,6 +4,7 @@ No meaning rests on a colour alone. Deleted edges are also dashed or crossed, mo
 search has a word, a mark and a frame of its own, so a copy in black and white says the same.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 INK = "#202020"
@@ -25,6 +26,12 @@ def band_colour(score: float) -> tuple[float, float, float]:
     """Return the colour of the band behind a bond, from pale to orange; RDKit's black lines stay readable on it."""
     red, green, blue = (low + (high - low) * score for low, high in zip(SCORE_LOW, SCORE_HIGH, strict=True))
     return red, green, blue
+
+
+def deletion_looks(outcomes: Collection[bool]) -> list[tuple[str, str]]:
+    """Return colour and label of deleted edges, for searches that flipped the prediction (True) and others (False)."""
+    looks = {True: (DELETED, "deleted"), False: (FAILED, "deleted in vain")}
+    return [look for flipped, look in looks.items() if flipped in outcomes]
 
 
 def motif_handle(line: Any) -> Any:

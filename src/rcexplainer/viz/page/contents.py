@@ -118,12 +118,12 @@ def _depiction(place: int, across: Results, node_names: Sequence[str], edge_name
             raise RCExplainerError(
                 f"the methods explain different graphs in place {place}: give them in the same order"
             )
-    # Deleted units first, then those with the highest rank of any method.
-    importance = torch.zeros(len(first.units))
+    # The highest rank of any method counts.
+    importance, deleted = torch.zeros(len(first.units)), torch.zeros(len(first.units), dtype=torch.bool)
     for one in good:
         importance = torch.maximum(importance, 1 / (1 + _ranks(one)))
-        importance[one.removed_units] = 2.0
-    return depict(first, importance, node_names, edge_names)
+        deleted[one.removed_units] = True
+    return depict(first, importance, deleted, node_names, edge_names)
 
 
 def _instance(
@@ -136,7 +136,7 @@ def _instance(
     """One instance with the answers of all methods."""
     failures = tuple(ShownFailure(" ".join(str(one.error).split())) for one in across if isinstance(one, Failure))
     if depiction is None:
-        return ShownInstance(name, None, None, None, 0, 0, (), (), (), (), (), (), False, "", failures)
+        return ShownInstance(name, None, None, None, 0, 0, (), (), (), (), (), (), (), (), False, "", failures)
     first = next(one for one in across if isinstance(one, Explanation))
     units = torch.tensor(depiction.units, dtype=torch.long)
     shown = [
@@ -160,6 +160,8 @@ def _instance(
         texts=depiction.texts,
         roots=tuple(places[root] for root in roots),
         edges=tuple((u, v, order) for (u, v), order in zip(depiction.ends, depiction.orders, strict=True)),
+        one_way=depiction.one_way,
+        motif=depiction.motif,
         molecule=depiction.molecule,
         left_out=depiction.left_out,
         results=tuple(shown),

@@ -1,12 +1,11 @@
 """What is drawn of an instance: places and names of nodes, kinds of bonds, and which edges of a large graph.
 
 Places come from RDKit for molecules where it is installed, else from the package's own layout. Every method is drawn in
-the same places. Edges of a typical length are 1 long.
+the same places. Edges of a typical length are 1 long, or longer where nodes would be crowded, as around a hub.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,12 +16,17 @@ from torch_geometric.data import Data
 from rcexplainer.datasets.node_labels import node_label
 from rcexplainer.errors import require
 from rcexplainer.explanation import Explanation
-from rcexplainer.viz.layout import Places, stress_layout
+from rcexplainer.viz.excerpt import Excerpt, choose_excerpt
+from rcexplainer.viz.excerpt_layout import excerpt_layout
+from rcexplainer.viz.layout import Places
+from rcexplainer.viz.molecule_reading import alternating_bonds
+from rcexplainer.viz.page.edge_marks import motif_units, unit_directions
 from rcexplainer.viz.page.molecule import as_molecule, bond_kinds, kind_names, node_kinds
 
-MOST_EDGES = 300  # of an instance that is drawn completely
+PAGE_EDGES = 300  # of an instance that is drawn completely
 EXCERPT_EDGES = 80  # edges with the highest scores that are drawn of a larger one
-MOST_ALONE = 60  # nodes without edges that are drawn
+NODE_GAP = 0.45  # least median distance from a node to its nearest, in lengths of an edge
+MOST_STRETCH = 8.0  # of an edge in a crowded drawing
 ORDERS = {"single": 1, "double": 2, "triple": 3, "aromatic": 4}
 CHARGES = {1: "⁺", -1: "⁻", 2: "²⁺", -2: "²⁻"}
 DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
@@ -38,8 +42,10 @@ class Depiction:
         names: Their names in words, such as "N7".
         texts: What is written at them; empty for a dot or a corner.
         units: The units drawn, as positions in `explanation.units`.
-        ends: The two nodes of each, as positions in `nodes`.
+        ends: The two nodes of each, as positions in `nodes`; of an edge that goes one way, where it starts comes first.
         orders: The bond order of each: 1, 2, 3, 4 for aromatic, 0 if unknown.
+        one_way: The drawn units whose edges all go one way, as positions in `units`.
+        motif: The drawn units of the motif, likewise.
         molecule: Whether it is drawn like a molecule.
         left_out: What is not drawn, in words; empty if nothing.
     """
@@ -51,18 +57,25 @@ class Depiction:
     units: tuple[int, ...]
     ends: tuple[tuple[int, int], ...]
     orders: tuple[int, ...]
+    one_way: tuple[int, ...]
+    motif: tuple[int, ...]
     molecule: bool
     left_out: str
 
 
 def depict(
-    one: Explanation, importance: Tensor, node_names: Sequence[str] = (), edge_names: Sequence[str] = ()
+    one: Explanation,
+    importance: Tensor,
+    deleted: Tensor,
+    node_names: Sequence[str] = (),
+    edge_names: Sequence[str] = (),
 ) -> Depiction:
     """Find out how an instance is drawn.
 
     Args:
         one: Its explanation.
         importance: [units] which units are drawn first, if not all are.
+        deleted: [units] bool; units that a counterfactual deletes, which come before all others.
         node_names: What each one-hot node feature stands for, if the caller knows it.
         edge_names: What each one-hot entry of `edge_attr` stands for, if the caller knows it.
 
@@ -70,28 +83,14 @@ def depict(
         The drawing.
     """
     roots = [] if one.index is None else [one.index] if isinstance(one.index, int) else list(one.index)
-    units = _chosen_units(one, importance, roots)
+    excerpt = _excerpt(one, importance, deleted, roots)
+    units, nodes = torch.from_numpy(excerpt.kept).nonzero().flatten(), torch.from_numpy(excerpt.nodes)
     pairs = one.units.pair[:, units]
-    touched = torch.cat([pairs.flatten(), torch.tensor(roots, dtype=torch.long)]).unique()
-    nodes, left_out = touched, ""
-    if (
-        one.index is None
-        and int(one.graph.num_nodes or 0) - len(touched) <= MOST_ALONE
-        and len(units) == len(one.units)
-    ):
-        nodes = torch.arange(int(one.graph.num_nodes or 0))
-    total = int(one.instance.num_nodes or 0)
-    if len(units) < len(one.units):
-        left_out = (
-            f"Drawn: {len(units)} of {len(one.units)} edges, those with the highest scores, and {len(nodes)} of "
-            f"{total} nodes."
-        )
-    elif one.index is None and len(nodes) < total:
-        left_out = f"Not drawn: {total - len(nodes)} nodes without edges."
     place = torch.full((int(one.graph.num_nodes or 0),), -1)
     place[nodes] = torch.arange(len(nodes))
-    ends = place[pairs]
-    mol = as_molecule(one.graph, node_names, edge_names) if one.index is None and not left_out else None
+    way = unit_directions(one)[units]
+    ends = torch.where(way < 0, place[pairs].flip(0), place[pairs])
+    mol = as_molecule(one.graph, node_names, edge_names) if one.index is None and not excerpt.left_out else None
     kinds = None if mol is not None else node_kinds(one.graph, node_names)
     orders = _orders(one, mol, edge_names)
     # Without RDKit a graph whose bonds are known is still drawn with them, in the package's own layout.
@@ -101,36 +100,35 @@ def depict(
     if mol is None and like_molecule and one.graph.get("node_names") is None:
         joined = set(ends.flatten().tolist())
         texts = ["" if text in "Cc" and node in joined else text.capitalize() for node, text in enumerate(texts)]
+    places = _rdkit_places(mol) if mol is not None else excerpt_layout(excerpt, one.units.pair.numpy(), roots)
     return Depiction(
         nodes=tuple(nodes.tolist()),
-        places=_scaled(stress_layout(ends, len(nodes)) if mol is None else _rdkit_places(mol), ends),
+        places=_scaled(places, ends),
         names=tuple(label(node) for node in nodes.tolist()),
         texts=tuple(texts),
         units=tuple(units.tolist()),
         ends=tuple((u, v) for u, v in ends.T.tolist()),
         orders=tuple(orders[unit] for unit in units.tolist()),
+        one_way=tuple(way.nonzero().flatten().tolist()),
+        motif=tuple(motif_units(one)[units].nonzero().flatten().tolist()),
         molecule=like_molecule,
-        left_out=left_out,
+        left_out=excerpt.left_out,
     )
 
 
-def _chosen_units(one: Explanation, importance: Tensor, roots: list[int]) -> Tensor:
-    """All units of an instance; of a large one the most important, each with a shortest path to the explained node."""
-    if len(one.units) <= MOST_EDGES:
-        return torch.arange(len(one.units))
-    chosen = set(importance.argsort(descending=True, stable=True)[:EXCERPT_EDGES].tolist())
-    if roots:
-        import networkx as nx
-
-        graph = nx.Graph()
-        pairs = one.units.pair.T.tolist()
-        graph.add_edges_from((u, v, {"unit": unit}) for unit, (u, v) in enumerate(pairs))
-        graph.add_nodes_from(roots)
-        paths = nx.multi_source_dijkstra_path(graph, set(roots), weight=None)
-        for unit in tuple(chosen):
-            way = min((paths.get(node, [node]) for node in pairs[unit]), key=len)
-            chosen |= {graph.edges[step]["unit"] for step in pairwise(way)}
-    return torch.tensor(sorted(chosen))
+def _excerpt(one: Explanation, importance: Tensor, deleted: Tensor, roots: list[int]) -> Excerpt:
+    """Which units and nodes are drawn; of a node or link no nodes without edges."""
+    every = torch.arange(int(one.graph.num_nodes or 0))
+    nodes = every if one.index is None else torch.cat([one.units.pair.flatten(), torch.tensor(roots)]).unique()
+    return choose_excerpt(
+        one.units.pair.numpy(),
+        importance.double().numpy(),
+        deleted.numpy(),
+        nodes.numpy(),
+        list(dict.fromkeys(roots)),
+        PAGE_EDGES,
+        EXCERPT_EDGES,
+    )
 
 
 def _texts(graph: Data, nodes: list[int], mol: Any | None, kinds: list[str] | None) -> list[str]:
@@ -161,13 +159,7 @@ def _orders(one: Explanation, mol: Any | None, edge_names: Sequence[str]) -> lis
             if unit >= 0:
                 found[unit] = ORDERS.get(kind, 0)
         return found
-    chem = require("rdkit.Chem", "chem")
-    drawn = chem.Mol(mol)
-    try:
-        with require("rdkit.rdBase", "chem").BlockLogs():
-            chem.Kekulize(drawn, clearAromaticFlags=True)
-    except chem.MolSanitizeException:
-        drawn = mol
+    drawn = alternating_bonds(mol)
     bonds = (drawn.GetBondBetweenAtoms(*pair) for pair in one.units.pair.T.tolist())
     return [ORDERS.get(str(bond.GetBondType()).lower(), 1) for bond in bonds]
 
@@ -180,11 +172,15 @@ def _rdkit_places(mol: Any) -> Places:
 
 
 def _scaled(places: Places, ends: Tensor) -> Places:
-    """Moved to the origin and scaled so that an edge of median length has length 1."""
+    """Moved to the origin and scaled so that an edge of median length has length 1, or more where nodes are crowded."""
     if not len(places):
         return places
     places = places - places.min(0)
     start, end = (places[side.numpy()] for side in ends)
     lengths = np.linalg.norm(start - end, axis=1)
     typical = float(np.median(lengths)) if len(lengths) else 0.0
+    if len(places) > 1:
+        apart = np.linalg.norm(places[:, None] - places[None], axis=2)
+        np.fill_diagonal(apart, np.inf)
+        typical = min(typical, max(float(np.median(apart.min(1))) / NODE_GAP, typical / MOST_STRETCH))
     return places / (typical if typical > 1e-6 else 1.0)

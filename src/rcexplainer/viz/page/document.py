@@ -77,6 +77,8 @@ class ShownInstance:
         texts: What is written at them.
         roots: The explained nodes, as positions among the drawn ones.
         edges: First node, second node and bond order of each drawn edge.
+        one_way: The drawn edges that only go from their first node to their second.
+        motif: The drawn edges of the motif, where it is known.
         molecule: Whether it is drawn like a molecule.
         left_out: What is not drawn, in words.
         results: One for each method.
@@ -94,6 +96,8 @@ class ShownInstance:
     texts: Names
     roots: tuple[int, ...]
     edges: tuple[tuple[int, int, int], ...]
+    one_way: tuple[int, ...]
+    motif: tuple[int, ...]
     molecule: bool
     left_out: str
     results: tuple[ShownResult | ShownFailure, ...]

@@ -8,10 +8,8 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from rcexplainer.datasets.fragments import ATOM_NAMES, BOND_NAMES
-from rcexplainer.datasets.molecules import to_rdkit
-from rcexplainer.errors import GraphError, MissingExtraError, require
-
-MOST_ATOMS = 250  # RDKit's layout of more is slow and crowded
+from rcexplainer.errors import MissingExtraError
+from rcexplainer.viz.molecule_reading import read_molecule
 
 
 def kind_names(graph: Data, node_names: Sequence[str] = ()) -> Sequence[str]:
@@ -62,7 +60,7 @@ def bond_kinds(graph: Data, edge_names: Sequence[str] = ()) -> list[str] | None:
 
 
 def as_molecule(graph: Data, node_names: Sequence[str] = (), edge_names: Sequence[str] = ()) -> Any | None:
-    """Read a graph as a molecule: from `graph.smiles` if its atoms and bonds are the graph's, else from its features.
+    """Read a graph as a molecule, if RDKit is installed.
 
     Args:
         graph: The graph.
@@ -70,42 +68,12 @@ def as_molecule(graph: Data, node_names: Sequence[str] = (), edge_names: Sequenc
         edge_names: As for `bond_kinds`.
 
     Returns:
-        An RDKit molecule with its atoms in the order of the nodes; None without RDKit, or if the graph is no molecule.
+        What `read_molecule` returns; None without RDKit.
     """
     try:
-        chem = require("rdkit.Chem", "chem")
+        return read_molecule(graph, node_names, edge_names)
     except MissingExtraError:
         return None
-    if not 0 < int(graph.num_nodes or 0) <= MOST_ATOMS:
-        return None
-    with require("rdkit.rdBase", "chem").BlockLogs():
-        smiles = graph.get("smiles")
-        mol = chem.MolFromSmiles(smiles) if isinstance(smiles, str) else None
-        if mol is not None and _same_bonds(mol, graph):
-            return mol
-        return _from_features(graph, node_names, edge_names)
-
-
-def _from_features(graph: Data, node_names: Sequence[str], edge_names: Sequence[str]) -> Any | None:
-    """The molecule of one-hot features; None if a name is no element or no bond."""
-    if node_kinds(graph, node_names) is None:
-        return None
-    if graph.get("edge_attr") is not None and bond_kinds(graph, edge_names) is None:
-        return None
-    bonds = tuple(edge_names) or BOND_NAMES
-    if not set(bonds) <= set(BOND_NAMES):
-        return None
-    try:
-        return to_rdkit(graph, tuple(node_names) or ATOM_NAMES, bonds, sanitize=False)
-    except GraphError:
-        return None
-
-
-def _same_bonds(mol: Any, graph: Data) -> bool:
-    """Whether the bonds of a molecule are the edges of the graph; a graph that lost edges keeps the whole's SMILES."""
-    pairs = {(min(pair), max(pair)) for pair in graph.edge_index.t().tolist() if pair[0] != pair[1]}
-    bonds = {tuple(sorted((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()))) for bond in mol.GetBonds()}
-    return mol.GetNumAtoms() == graph.num_nodes and bonds == pairs
 
 
 def _one_hot(values: Any, width: int) -> bool:

@@ -1,4 +1,5 @@
-// A graph or molecule as SVG. Width and darkness follow the score; deleted edges are dashed and crossed.
+// A graph or molecule as SVG. Width and darkness follow the score; deleted edges are dashed and crossed, the motif is
+// outlined, and edges that go one way have an arrowhead.
 
 const SCALE = 40; // of an edge of typical length
 const LEAST_WIDTH = 9 * SCALE; // small graphs are not blown up
@@ -79,6 +80,28 @@ function cross(from, to, thin) {
   });
 }
 
+// Past the middle, where the cross of a deleted edge is, and short of the node.
+function arrowhead(from, to, width, thin, opacity) {
+  const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
+  const size = Math.min(0.28 * SCALE * thin + width, 0.26 * length);
+  const half = Math.max(0.4 * size, 0.5 * width + 0.1 * SCALE * thin);
+  const base = 0.56;
+  const corners = [[base + size / length, 0], [base, half], [base, -half]].map(([share, aside]) => between(from, to, share, aside));
+  const d = `M${corners.map((one) => `${one.x.toFixed(1)} ${one.y.toFixed(1)}`).join("L")}Z`;
+  return svg("path", { class: "arrow", d, "fill-opacity": opacity });
+}
+
+// All outlines first, then all insides, so that the motif has one outline around all its edges.
+function motifShapes(instance, points, thin) {
+  const inside = (instance.molecule ? 0.66 * thin : Math.max(0.4 * thin, 0.22)) * SCALE;
+  const layer = (name, width) =>
+    instance.motif.map((edge) => {
+      const [u, v] = instance.edges[edge];
+      return line(points[u], points[v], { class: name, "stroke-width": width.toFixed(1) });
+    });
+  return [...layer("motif-outline", inside + 4), ...layer("motif-inside", inside)];
+}
+
 function edgeShape(instance, points, near, edge, strength, thin = 1) {
   const [u, v, order] = instance.edges[edge];
   const [from, to] = [points[u], points[v]];
@@ -92,6 +115,7 @@ function edgeShape(instance, points, near, edge, strength, thin = 1) {
     const width = (0.045 + 0.15 * strength) * SCALE * thin;
     const look = { class: "bond", "stroke-width": width.toFixed(1), "stroke-opacity": (0.28 + 0.72 * strength).toFixed(2) };
     group.append(line(from, to, look));
+    if (instance.one_way.includes(edge)) group.append(arrowhead(from, to, width, thin, look["stroke-opacity"]));
   }
   group.append(cross(from, to, thin));
   return group;
@@ -115,8 +139,9 @@ function nodeShape(instance, point, node, thin) {
   return group;
 }
 
-// An SVG of some edges of an instance; `only` leaves out the others and the nodes they alone have.
-function drawInstance(instance, scores, only = null) {
+// An SVG of some edges of an instance; `only` leaves out the others and the nodes they alone have. High scores are drawn
+// above low ones, and the edges of `above` on top.
+function drawInstance(instance, scores, only = null, above = []) {
   const points = instance.x.map((x, node) => ({ x: x * SCALE, y: instance.y[node] * SCALE }));
   const near = points.map(() => []);
   const drawn = instance.edges.map((_, edge) => edge).filter((edge) => !only || only.has(edge));
@@ -131,6 +156,9 @@ function drawInstance(instance, scores, only = null) {
   const strengths = scores ? stretched(scores) : instance.edges.map(() => 0);
   const root = svg("svg", { class: instance.molecule ? "drawing molecule" : "drawing graph" });
   root.classList.toggle("dense", thin < 0.8);
+  if (!only) root.append(...motifShapes(instance, points, thin));
+  const height = (edge) => (above.includes(edge) ? 2 : strengths[edge]);
+  drawn.sort((one, other) => height(one) - height(other));
   root.append(...drawn.map((edge) => edgeShape(instance, points, near, edge, strengths[edge], thin)));
   root.append(...[...nodes].map((node) => nodeShape(instance, points[node], node, thin)));
   const box = boxAround([...nodes].map((node) => points[node]), only ? [3 * SCALE, 2 * SCALE] : [LEAST_WIDTH, LEAST_HEIGHT]);

@@ -33,7 +33,7 @@ function methodCard(instance, result, method) {
   head.append(badge(outcome), html("span", { class: "outcome-text" }, outcomeText(result)));
   card.append(head);
   if (result.error !== undefined) return card;
-  const drawing = drawInstance(instance, result.scores);
+  const drawing = drawInstance(instance, result.scores, null, result.counterfactual?.removed);
   drawing.setAttribute("role", "group");
   drawing.setAttribute("aria-label", `Drawing of ${instance.name}: use the arrow keys to go through its ${page.noun}s`);
   makeEdgesFocusable(drawing, instance, result, method);
@@ -113,8 +113,10 @@ function makeEdgesFocusable(drawing, instance, result, method) {
 function edgeText(instance, result, edge) {
   const [u, v] = instance.edges[edge];
   const rank = result.ranks[edge];
-  const parts = [`${instance.names[u]}–${instance.names[v]}: score ${short(result.scores[edge])}, ${ordinal(rank + 1)} of ${instance.size}`];
+  const joint = instance.one_way.includes(edge) ? "→" : "–";
+  const parts = [`${instance.names[u]}${joint}${instance.names[v]}: score ${short(result.scores[edge])}, ${ordinal(rank + 1)} of ${instance.size}`];
   if (result.relevance) parts.push(`relevance ${short(result.relevance[edge])}`);
+  if (instance.motif.includes(edge)) parts.push("in the motif");
   const alone = result.curve?.singles[rank];
   if (alone) {
     const [before, after] = [result.probabilities, alone].map((values) => exact(values[result.prediction]));
@@ -138,17 +140,23 @@ function showLegend() {
     const drawing = svg("svg", { class: `drawing ${molecule}`, viewBox: "0 0 60 14", "aria-hidden": "true" });
     const edge = (from, to, strength) => {
       const points = [{ x: from, y: 7 }, { x: to, y: 7 }];
-      const shape = edgeShape({ molecule: instance.molecule, edges: [[0, 1, 1]], texts: [] }, points, [[1], [0]], 0, strength);
+      const pattern = { molecule: instance.molecule, edges: [[0, 1, 1]], texts: [], one_way: kind === "arrow" ? [0] : [], motif: [0] };
+      if (kind === "motif") drawing.append(...motifShapes(pattern, points, 0.3));
+      const shape = edgeShape(pattern, points, [[1], [0]], 0, strength);
       if (kind === "deleted") shape.classList.add("deleted");
       drawing.append(shape);
     };
     if (kind === "score") [0, 0.5, 1].forEach((strength, place) => edge(4 + 21 * place, 12 + 21 * place, strength));
     if (kind === "deleted") edge(8, 52, 0.6);
+    if (kind === "arrow") edge(8, 52, 0.4);
+    if (kind === "motif") edge(12, 48, 0);
     if (kind === "root") drawing.append(svg("circle", { class: "root", cx: 30, cy: 7, r: 6 }));
     return html("li", {}, drawing, text);
   };
   const items = [sample("score", "low to high score, within each drawing"), sample("deleted", "deleted")];
   if (page.instances.some((one) => one.roots.length)) items.push(sample("root", "what is explained"));
+  if (page.instances.some((one) => one.motif.length)) items.push(sample("motif", "known motif"));
+  if (page.instances.some((one) => one.one_way.length)) items.push(sample("arrow", "in one direction only"));
   if (page.noun === "bond") items.push(html("li", {}, FRAGMENTS));
   byId("legend").replaceChildren(...items);
 }
