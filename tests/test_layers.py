@@ -23,7 +23,7 @@ FLOORS = (
     ("explainer",),
     ("baselines",),
     ("viz", "integrations", "testing"),
-    ("benchmark",),
+    ("benchmark", "server"),
     ("paper",),
     ("cli",),
     ("__main__",),

@@ -1,0 +1,124 @@
+"""The application: an HTTP API, and the page that uses it."""
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from torch import Tensor
+from torch_geometric.data import Data
+
+from rcexplainer.errors import RCExplainerError, require
+from rcexplainer.explanation import Explanation
+from rcexplainer.method.fitted_explainer import FittedExplainer
+from rcexplainer.server.answers import Answers, class_labels, explanation_values, prediction_values
+from rcexplainer.server.batching import BatchQueue, BusyError
+from rcexplainer.server.instances import AskedInstance, KnownInstances
+from rcexplainer.server.limits import AccessRules, Application, Guard, RequestLimits
+from rcexplainer.server.openapi import DELETED, OPTIONS, WHICH, json_body
+from rcexplainer.server.requests import ExplainRequest, PredictRequest, RequestReader
+from rcexplainer.server.uploads import GraphForm, RequestError, read_json
+from rcexplainer.tasks.index import Pair
+
+A = TypeVar("A")
+LOG = logging.getLogger(__name__)
+OWN_FAULT = "the model could not answer this; the server's log says why"
+
+
+def make_app(
+    fitted: FittedExplainer,
+    graphs: Sequence[Data],
+    index: Sequence[int | Pair] | None = None,
+    *,
+    rules: AccessRules | None = None,
+    limits: RequestLimits | None = None,
+) -> Application:
+    """Make a server for one explainer, as an ASGI application.
+
+    Args:
+        fitted: The explainer.
+        graphs: The instances that clients can name by their number; for nodes and links the one graph they are in.
+        index: The nodes or pairs of that graph; None for graphs.
+        rules: Who may ask; by default only this machine, without a token.
+        limits: How much a request may ask for.
+
+    Returns:
+        The application, for uvicorn or any other ASGI server.
+
+    Raises:
+        MissingExtraError: FastAPI is not installed.
+        RCExplainerError: There is no graph.
+    """
+    require("fastapi", "app")
+    from fastapi import FastAPI, Request
+    from fastapi.responses import JSONResponse
+
+    if not graphs:
+        raise RCExplainerError("a server needs at least one graph")
+    limits = limits or RequestLimits()
+    known = KnownInstances(
+        [AskedInstance(graph) for graph in graphs]
+        if index is None
+        else [AskedInstance(graphs[0], one) for one in index]
+    )
+    reader = RequestReader(known, GraphForm.of(graphs[0], limits), fitted.split.task, limits)
+    names, answers = class_labels(fitted), Answers(fitted)
+    worker = ThreadPoolExecutor(1, "model")
+    predictions: BatchQueue[PredictRequest, Tensor] = BatchQueue(answers.predictions, worker, limits.waiting)
+    explanations: BatchQueue[ExplainRequest, Explanation] = BatchQueue(answers.explanations, worker, limits.waiting)
+
+    @asynccontextmanager
+    async def lifespan(_: object) -> AsyncIterator[None]:
+        yield
+        worker.shutdown(wait=False, cancel_futures=True)
+
+    # No pages of documentation: theirs load scripts from other hosts.
+    app = FastAPI(title="rcexplainer", lifespan=lifespan, docs_url=None, redoc_url=None)
+
+    async def answered(work: Awaitable[dict[str, Any]]) -> Any:
+        status, values = await _outcome(work)
+        return JSONResponse(values, status)
+
+    @app.get("/health", summary="Whether the server is there, and what it serves")
+    async def health() -> dict[str, Any]:
+        return {
+            "status": "ok",
+            "task": fitted.split.task,
+            "classes": names,
+            "instances": len(known.given),
+            "seconds": limits.seconds,
+        }
+
+    @app.post("/predict", summary="The prediction for an instance", openapi_extra=json_body(WHICH | DELETED))
+    async def predict(request: Request) -> Any:
+        async def work() -> dict[str, Any]:
+            asked = reader.predict(read_json(await request.body()))
+            return prediction_values(await predictions.ask(asked), names)
+
+        return await answered(work())
+
+    @app.post("/explain", summary="Edge scores and a counterfactual", openapi_extra=json_body(WHICH | OPTIONS))
+    async def explain(request: Request) -> Any:
+        async def work() -> dict[str, Any]:
+            asked = reader.explain(read_json(await request.body()))
+            return explanation_values(await explanations.ask(asked), names)
+
+        return await answered(work())
+
+    return Guard(app, rules or AccessRules(), limits)
+
+
+async def _outcome(work: Awaitable[dict[str, Any]]) -> tuple[int, dict[str, Any]]:
+    """Status and JSON values of an answer; of an error one sentence."""
+    try:
+        return 200, await work
+    except RequestError as error:
+        return error.status, {"error": str(error)}
+    except BusyError as error:
+        return 503, {"error": str(error)}
+    except RCExplainerError as error:
+        return 422, {"error": " ".join(str(error).split())}
+    except Exception:
+        LOG.exception("a request failed")
+        return 500, {"error": OWN_FAULT}
