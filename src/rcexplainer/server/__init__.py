@@ -5,5 +5,6 @@ strangers → limits    (who may ask, how much at a time)
           → requests  (which instance, with which options)
           → batching  (concurrent requests share one run of the model)
           → answers   (the model and the explainer are run)
+          → live_page (explanations on the page of `rc.viz.page`)
           → application (FastAPI)
 """

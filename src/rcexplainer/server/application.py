@@ -1,5 +1,6 @@
 """The application: an HTTP API, and the page that uses it."""
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +17,8 @@ from rcexplainer.server.answers import Answers, class_labels, explanation_values
 from rcexplainer.server.batching import BatchQueue, BusyError
 from rcexplainer.server.instances import AskedInstance, KnownInstances
 from rcexplainer.server.limits import AccessRules, Application, Guard, RequestLimits
-from rcexplainer.server.openapi import DELETED, OPTIONS, WHICH, json_body
+from rcexplainer.server.live_page import LivePage, PageTexts
+from rcexplainer.server.openapi import DELETED, OPTIONS, SMILES, WHICH, json_body
 from rcexplainer.server.requests import ExplainRequest, PredictRequest, RequestReader
 from rcexplainer.server.uploads import GraphForm, RequestError, read_json
 from rcexplainer.tasks.index import Pair
@@ -33,6 +35,7 @@ def make_app(
     *,
     rules: AccessRules | None = None,
     limits: RequestLimits | None = None,
+    texts: PageTexts | None = None,
 ) -> Application:
     """Make a server for one explainer, as an ASGI application.
 
@@ -42,6 +45,7 @@ def make_app(
         index: The nodes or pairs of that graph; None for graphs.
         rules: Who may ask; by default only this machine, without a token.
         limits: How much a request may ask for.
+        texts: What the page calls things, and how SMILES are read.
 
     Returns:
         The application, for uvicorn or any other ASGI server.
@@ -52,7 +56,7 @@ def make_app(
     """
     require("fastapi", "app")
     from fastapi import FastAPI, Request
-    from fastapi.responses import JSONResponse
+    from fastapi.responses import HTMLResponse, JSONResponse
 
     if not graphs:
         raise RCExplainerError("a server needs at least one graph")
@@ -62,7 +66,10 @@ def make_app(
         if index is None
         else [AskedInstance(graphs[0], one) for one in index]
     )
-    reader = RequestReader(known, GraphForm.of(graphs[0], limits), fitted.split.task, limits)
+    texts = texts or PageTexts()
+    live = LivePage(fitted, graphs, index, texts)
+    form = GraphForm.of(graphs[0], limits)
+    reader = RequestReader(known, form, fitted.split.task, limits, texts.read_smiles)
     names, answers = class_labels(fitted), Answers(fitted)
     worker = ThreadPoolExecutor(1, "model")
     predictions: BatchQueue[PredictRequest, Tensor] = BatchQueue(answers.predictions, worker, limits.waiting)
@@ -103,6 +110,22 @@ def make_app(
         async def work() -> dict[str, Any]:
             asked = reader.explain(read_json(await request.body()))
             return explanation_values(await explanations.ask(asked), names)
+
+        return await answered(work())
+
+    @app.get("/", include_in_schema=False)
+    async def page() -> Any:
+        text, policy = await asyncio.get_running_loop().run_in_executor(worker, lambda: live.html)
+        policy = f"{policy}; frame-ancestors 'none'"
+        return HTMLResponse(text, headers={"content-security-policy": policy})
+
+    @app.post("/instances", summary="An uploaded graph, for the page", openapi_extra=json_body(WHICH | SMILES))
+    async def upload(request: Request) -> Any:
+        async def work() -> dict[str, Any]:
+            asked = reader.upload(read_json(await request.body()))
+            found = await explanations.ask(asked)
+            number = known.add(asked.asked)
+            return await asyncio.get_running_loop().run_in_executor(worker, live.shown, found, number)
 
         return await answered(work())
 

@@ -34,6 +34,7 @@ OPTIONS = {
     "refine": {"type": "integer", "minimum": 1, "description": "model runs spent on the ranking"},
     "budget": {"type": "number", "description": "seconds; then the best counterfactual so far is the answer"},
 }
+SMILES = {"smiles": {"type": "string", "description": "a molecule, where the model is one of molecules"}}
 DELETED = {"deleted": {**PAIRS, "description": "edges between these pairs of nodes are deleted first"}}
 
 

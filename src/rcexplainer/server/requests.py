@@ -1,11 +1,13 @@
 """What a client asks: an instance, edges that are deleted from it, and options of the search."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, get_args
 
 import torch
 from torch import Tensor
+from torch_geometric.data import Data
 
 from rcexplainer.method.results import Search
 from rcexplainer.server.instances import AskedInstance, KnownInstances
@@ -16,6 +18,7 @@ from rcexplainer.tasks.index import Pair
 INSTANCE_FIELDS = ("instance", "graph", "index")
 PREDICT_FIELDS = (*INSTANCE_FIELDS, "deleted")
 EXPLAIN_FIELDS = (*INSTANCE_FIELDS, "search", "target_class", "candidates", "confidence", "refine", "budget")
+LONGEST_SMILES = 1000
 PAIRS = {"type": "array", "items": {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}}
 
 
@@ -64,12 +67,14 @@ class RequestReader:
         form: What uploaded graphs look like.
         task: graph, node or link.
         limits: How much a request may ask for.
+        read_smiles: Makes a graph from a SMILES; None: the model is not one of such molecules.
     """
 
     known: KnownInstances
     form: GraphForm
     task: str
     limits: RequestLimits
+    read_smiles: Callable[[str], Data] | None = None
 
     def predict(self, values: dict[str, Any]) -> PredictRequest:
         """Read a request for a prediction.
@@ -97,6 +102,26 @@ class RequestReader:
         if values.get("candidates") is not None:
             candidates = edge_columns(asked.graph.edge_index, _pairs(values["candidates"], "candidates"))
         return ExplainRequest(asked, self._options(values), candidates)
+
+    def upload(self, values: dict[str, Any]) -> ExplainRequest:
+        """Read an upload: a graph, or a molecule as SMILES.
+
+        Args:
+            values: The JSON object.
+
+        Raises:
+            RequestError: It is neither, or not valid.
+            DatasetError: The SMILES cannot be read.
+        """
+        _refuse_unknown(values, (*INSTANCE_FIELDS, "smiles"))
+        if "smiles" not in values:
+            return ExplainRequest(self.instance(values), self._options({}), None)
+        smiles = values["smiles"]
+        if self.read_smiles is None or len(values) > 1:
+            raise RequestError("smiles is for models of molecules in a CSV file or in nitro, and stands alone")
+        if not isinstance(smiles, str) or len(smiles) > LONGEST_SMILES:
+            raise RequestError(f"smiles must be a text of at most {LONGEST_SMILES} characters")
+        return ExplainRequest(AskedInstance(self.read_smiles(smiles)), self._options({}), None)
 
     def instance(self, values: dict[str, Any]) -> AskedInstance:
         """Find the instance of a request: one by its number, or an uploaded graph.

@@ -80,6 +80,7 @@ class ShownInstance:
         molecule: Whether it is drawn like a molecule.
         left_out: What is not drawn, in words.
         results: One for each method.
+        numbers: Numbers of the drawn nodes in their graph.
     """
 
     name: str
@@ -97,6 +98,7 @@ class ShownInstance:
     molecule: bool
     left_out: str
     results: tuple[ShownResult | ShownFailure, ...]
+    numbers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
