@@ -17,7 +17,6 @@ from rcexplainer.gnn.instances import Instances
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.server.instances import AskedInstance
 from rcexplainer.server.requests import ExplainRequest, PredictRequest, edge_columns
-from rcexplainer.server.uploads import RequestError
 from rcexplainer.tasks import TASKS
 from rcexplainer.tasks.computation_graph import Instance
 
@@ -65,13 +64,12 @@ class Answers:
             return made.computation
         whole = made.graph.edge_index
         columns = whole if made.edge_ids is None else whole[:, made.edge_ids]
-        gone = edge_columns(columns.cpu(), one.deleted).to(whole.device)
         fixed = made.computation.get("edge_fixed")
-        if bool((columns[0] == columns[1])[gone].any()) or (fixed is not None and bool(fixed[gone].any())):
-            raise RequestError(
-                "one of these edges is a self-loop, or no part of what is explained: it is never deleted"
-            )
-        return delete_edges(made.computation, gone)
+        loose = columns[0] != columns[1]
+        loose = (loose if fixed is None else loose & ~fixed).cpu()
+        gone = torch.zeros_like(loose)
+        gone[loose] = edge_columns(columns.cpu()[:, loose], one.deleted)
+        return delete_edges(made.computation, gone.to(whole.device))
 
     def instance(self, asked: AskedInstance) -> Instance:
         """Make the graph that the model is run on, checked.

@@ -184,7 +184,7 @@ def edge_columns(edge_index: Tensor, pairs: frozenset[Pair]) -> Tensor:
     low, high = edge_index.min(0).values.tolist(), edge_index.max(0).values.tolist()
     ends = list(zip(low, high, strict=True))
     if missing := sorted(pairs.difference(ends)):
-        raise RequestError(f"there is no edge between nodes {missing[0][0]} and {missing[0][1]}")
+        raise RequestError(f"there is no edge between nodes {missing[0][0]} and {missing[0][1]} that can be deleted")
     return torch.tensor([pair in pairs for pair in ends], dtype=torch.bool)
 
 
