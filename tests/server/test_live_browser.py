@@ -133,6 +133,12 @@ def test_uploads_and_smiles_are_asked_about(visit: Any) -> None:
     with page.expect_download() as started:
         page.get_by_role("button", name="Download JSON").click()
     assert json.loads(started.value.path().read_text())["name"] == "<b>mine</b>"
+    for kind, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+        with page.expect_download() as started:
+            page.get_by_role("button", name=f"Download {kind}").click()
+        content = started.value.path().read_bytes()
+        assert content.startswith(start)
+        assert len(content) > 3000
 
 
 def test_phone_width_and_dark_mode_fit(visit: Any) -> None:

@@ -28,7 +28,7 @@ SCRIPTS = (
     "keyboard.js",
     "page.js",
 )
-LIVE_SCRIPT = "live.js"  # only where a server is behind the page
+LIVE_SCRIPTS = ("download.js", "live.js")  # only where a server is behind the page
 ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
@@ -55,7 +55,7 @@ def render_live_page(document: PageDocument, smiles: bool) -> tuple[str, str]:
         Its HTML, and the content security policy it is sent with: as that of any page, and requests to its own server.
     """
     values = plain(document) | {"live": {"smiles": smiles}}
-    return _rendered(document, page_script((*SCRIPTS, LIVE_SCRIPT)), values, "; connect-src 'self'")
+    return _rendered(document, page_script((*SCRIPTS, *LIVE_SCRIPTS)), values, "; connect-src 'self'")
 
 
 def _rendered(document: PageDocument, script: str, values: dict[str, Any], more: str) -> tuple[str, str]:

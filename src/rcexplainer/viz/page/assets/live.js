@@ -86,16 +86,6 @@ function upload(body) {
   });
 }
 
-function download() {
-  const instance = page.instances[state.selected];
-  const view = viewOf(instance.results[0]);
-  const deleted = [...view.removed].map((edge) => endsOf(instance, edge));
-  const text = JSON.stringify({ name: instance.name, smiles: instance.smiles, classes: page.classes, deleted, probabilities: view.probabilities }, null, 1);
-  const link = html("a", { download: "answer.json", href: URL.createObjectURL(new Blob([text], { type: "application/json" })) });
-  link.click();
-  URL.revokeObjectURL(link.href);
-}
-
 function makeControls() {
   const targets = [html("option", { value: "" }, "any other class"), ...page.classes.map((name, label) => html("option", { value: label }, name))];
   const only = html("input", { type: "checkbox", id: "live-only" });
@@ -114,8 +104,8 @@ function makeControls() {
       button("Find the smallest change", search, { id: "live-search" }),
       html("label", {}, "Towards", html("select", { id: "live-target" }, ...targets)),
       html("label", {}, `Only among the ${page.noun}s crossed out`, only),
-      button("Download JSON", download, { id: "live-download" }),
     ),
+    html("div", { class: "filters" }, html("span", { class: "note" }, "Download"), ...downloads()),
     html("div", { class: "filters" }, html("label", {}, "Upload a graph (JSON)", file)),
   ];
   if (page.live.smiles) {
