@@ -146,3 +146,14 @@ def test_phone_width_and_dark_mode_fit(visit: Any) -> None:
     page.get_by_role("button", name="Restore all").click()
     answered(page, 0)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(visit: Any, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    page = visit(color_scheme=scheme)
+    page.get_by_role("button", name="Restore all").click()
+    answered(page, 0)
+    found = axe.Axe().run(page).response["violations"]
+    serious = [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")]
+    assert serious == []

@@ -103,7 +103,7 @@ function makeControls() {
       button("Restore all", () => predictWithout(page.instances[state.selected], new Set()), { id: "live-restore" }),
       button("Find the smallest change", search, { id: "live-search" }),
       html("label", {}, "Towards", html("select", { id: "live-target" }, ...targets)),
-      html("label", {}, `Only among the ${page.noun}s crossed out`, only),
+      html("label", { class: "inline" }, only, `Only among the ${page.noun}s crossed out`),
     ),
     html("div", { class: "filters" }, html("span", { class: "note" }, "Download"), ...downloads()),
     html("div", { class: "filters" }, html("label", {}, "Upload a graph (JSON)", file)),
