@@ -8,7 +8,7 @@ import torch
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn import delete_edges
-from rcexplainer.server.answers import Answers
+from rcexplainer.server.answers import ModelAnswers
 from rcexplainer.server.application import make_app
 from rcexplainer.server.limits import RequestLimits
 from tests.server.served_case import as_json, graph_case, node_case
@@ -118,9 +118,9 @@ def test_concurrent_requests_share_runs_and_get_the_answers_of_single_ones(monke
     fitted, graphs = graph_case()
     sizes: list[int] = []
     for name in ("predictions", "explanations"):
-        real = getattr(Answers, name)
+        real = getattr(ModelAnswers, name)
         counted = lambda self, asked, real=real: sizes.append(len(asked)) or real(self, asked)  # noqa: E731
-        monkeypatch.setattr(Answers, name, counted)
+        monkeypatch.setattr(ModelAnswers, name, counted)
     bodies = [{"instance": place} for place in range(24)] + [{"instance": 99}]
     for path in ("/predict", "/explain"):
         sizes.clear()
@@ -145,11 +145,11 @@ def test_a_full_queue_is_said():
 
 
 def test_a_model_that_fails_is_one_sentence_and_the_server_lives(monkeypatch, client, caplog):
-    def broken(self: Answers, asked: Any) -> Any:
+    def broken(self: ModelAnswers, asked: Any) -> Any:
         raise RuntimeError("/secret/path is broken")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Answers, "_probabilities", broken)
+        patch.setattr(ModelAnswers, "_probabilities", broken)
         found = client.post("/predict", json={"instance": 0})
     assert found.status_code == 500
     assert "secret" not in found.text

@@ -22,8 +22,8 @@ from rcexplainer.tasks.computation_graph import Instance
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
-    """Answers requests together.
+class ModelAnswers:
+    """ModelAnswers requests together.
 
     Attributes:
         fitted: The explainer.

@@ -13,12 +13,12 @@ from torch_geometric.data import Data
 from rcexplainer.errors import RCExplainerError, require
 from rcexplainer.explanation import Explanation
 from rcexplainer.method.fitted_explainer import FittedExplainer
-from rcexplainer.server.answers import Answers, class_labels, explanation_values, prediction_values
+from rcexplainer.server.answers import ModelAnswers, class_labels, explanation_values, prediction_values
 from rcexplainer.server.batching import BatchQueue, BusyError
 from rcexplainer.server.instances import AskedInstance, KnownInstances
 from rcexplainer.server.limits import AccessRules, Application, Guard, RequestLimits
 from rcexplainer.server.live_page import LivePage, PageTexts
-from rcexplainer.server.openapi import DELETED, OPTIONS, SMILES, WHICH, json_body
+from rcexplainer.server.openapi import DELETED_SCHEMA, INSTANCE_SCHEMA, OPTIONS_SCHEMA, SMILES_SCHEMA, json_body
 from rcexplainer.server.requests import ExplainRequest, PredictRequest, RequestReader
 from rcexplainer.server.uploads import GraphForm, RequestError, read_json
 from rcexplainer.tasks.index import Pair
@@ -70,7 +70,7 @@ def make_app(
     live = LivePage(fitted, graphs, index, texts)
     form = GraphForm.of(graphs[0], limits)
     reader = RequestReader(known, form, fitted.split.task, limits, texts.read_smiles)
-    names, answers = class_labels(fitted), Answers(fitted)
+    names, answers = class_labels(fitted), ModelAnswers(fitted)
     worker = ThreadPoolExecutor(1, "model")
     predictions: BatchQueue[PredictRequest, Tensor] = BatchQueue(answers.predictions, worker, limits.waiting)
     explanations: BatchQueue[ExplainRequest, Explanation] = BatchQueue(answers.explanations, worker, limits.waiting)
@@ -97,7 +97,9 @@ def make_app(
             "seconds": limits.seconds,
         }
 
-    @app.post("/predict", summary="The prediction for an instance", openapi_extra=json_body(WHICH | DELETED))
+    @app.post(
+        "/predict", summary="The prediction for an instance", openapi_extra=json_body(INSTANCE_SCHEMA | DELETED_SCHEMA)
+    )
     async def predict(request: Request) -> Any:
         async def work() -> dict[str, Any]:
             asked = reader.predict(read_json(await request.body()))
@@ -105,7 +107,11 @@ def make_app(
 
         return await answered(work())
 
-    @app.post("/explain", summary="Edge scores and a counterfactual", openapi_extra=json_body(WHICH | OPTIONS))
+    @app.post(
+        "/explain",
+        summary="Edge scores and a counterfactual",
+        openapi_extra=json_body(INSTANCE_SCHEMA | OPTIONS_SCHEMA),
+    )
     async def explain(request: Request) -> Any:
         async def work() -> dict[str, Any]:
             asked = reader.explain(read_json(await request.body()))
@@ -119,7 +125,11 @@ def make_app(
         policy = f"{policy}; frame-ancestors 'none'"
         return HTMLResponse(text, headers={"content-security-policy": policy})
 
-    @app.post("/instances", summary="An uploaded graph, for the page", openapi_extra=json_body(WHICH | SMILES))
+    @app.post(
+        "/instances",
+        summary="An uploaded graph, for the page",
+        openapi_extra=json_body(INSTANCE_SCHEMA | SMILES_SCHEMA),
+    )
     async def upload(request: Request) -> Any:
         async def work() -> dict[str, Any]:
             asked = reader.upload(read_json(await request.body()))

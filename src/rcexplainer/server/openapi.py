@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from rcexplainer.server.requests import PAIRS
+from rcexplainer.server.requests import NODE_PAIRS
 
-NUMBERS = {"type": "array", "items": {"type": "number"}}
-GRAPH = {
+NUMBER_LIST = {"type": "array", "items": {"type": "number"}}
+GRAPH_SCHEMA = {
     "type": "object",
     "required": ["edge_index"],
     "properties": {
@@ -16,26 +16,26 @@ GRAPH = {
             "minItems": 2,
             "maxItems": 2,
         },
-        "x": {"type": "array", "items": NUMBERS, "description": "features of each node"},
-        "edge_attr": {"type": "array", "items": NUMBERS, "description": "attributes of each edge"},
+        "x": {"type": "array", "items": NUMBER_LIST, "description": "features of each node"},
+        "edge_attr": {"type": "array", "items": NUMBER_LIST, "description": "attributes of each edge"},
         "id": {"type": "string"},
     },
 }
-WHICH = {
+INSTANCE_SCHEMA = {
     "instance": {"type": "integer", "description": "number of an instance that the server knows"},
-    "graph": GRAPH,
+    "graph": GRAPH_SCHEMA,
     "index": {"description": "node, or pair of nodes, of an uploaded graph"},
 }
-OPTIONS = {
+OPTIONS_SCHEMA = {
     "search": {"type": "string", "enum": ["prefix", "greedy", "none"], "default": "prefix"},
     "target_class": {"type": "integer", "minimum": 0},
-    "candidates": {**PAIRS, "description": "only edges between these pairs of nodes may be deleted"},
+    "candidates": {**NODE_PAIRS, "description": "only edges between these pairs of nodes may be deleted"},
     "confidence": {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
     "refine": {"type": "integer", "minimum": 1, "description": "model runs spent on the ranking"},
     "budget": {"type": "number", "description": "seconds; then the best counterfactual so far is the answer"},
 }
-SMILES = {"smiles": {"type": "string", "description": "a molecule, where the model is one of molecules"}}
-DELETED = {"deleted": {**PAIRS, "description": "edges between these pairs of nodes are deleted first"}}
+SMILES_SCHEMA = {"smiles": {"type": "string", "description": "a molecule, where the model is one of molecules"}}
+DELETED_SCHEMA = {"deleted": {**NODE_PAIRS, "description": "edges between these pairs of nodes are deleted first"}}
 
 
 def json_body(properties: dict[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ INSTANCE_FIELDS = ("instance", "graph", "index")
 PREDICT_FIELDS = (*INSTANCE_FIELDS, "deleted")
 EXPLAIN_FIELDS = (*INSTANCE_FIELDS, "search", "target_class", "candidates", "confidence", "refine", "budget")
 LONGEST_SMILES = 1000
-PAIRS = {"type": "array", "items": {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}}
+NODE_PAIRS = {"type": "array", "items": {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}}
 
 
 @dataclass(frozen=True)
