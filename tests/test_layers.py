@@ -23,6 +23,7 @@ FLOORS = (
     ("explainer",),
     ("baselines",),
     ("viz", "integrations", "testing"),
+    ("server",),
     ("benchmark",),
     ("paper",),
     ("cli",),

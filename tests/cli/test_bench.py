@@ -55,6 +55,18 @@ def test_import_of_the_real_packages(run):
     assert rows["torch_geometric"] > rows["rcexplainer"] >= 0
 
 
+def test_serve(few_molecules, monkeypatch):
+    pytest.importorskip("uvicorn", reason="uvicorn is not installed (extra app): the server is not measured")
+    from rcexplainer.benchmark.speed import serve_cost
+
+    monkeypatch.setattr(serve_cost, "DURATION", 0.2)
+    rows = list(serve_cost.serve_cost(BenchOptions(1, graphs=8)))
+    assert [(row["row"], row["clients"]) for row in rows] == [
+        (w, n) for w in ("predict", "explain") for n in (1, 8, 32)
+    ]
+    assert all(0 < row["p50 ms"] <= row["p95 ms"] and row["requests/s"] > 0 < row["model ms"] for row in rows)
+
+
 def test_nodes():
     rows = neighbourhood_cost.neighbourhood_cost(BenchOptions(1), nodes=200, edges=1000, roots=20, most=500)
     assert [row["hops"] for row in rows] == [1, 2, 3]

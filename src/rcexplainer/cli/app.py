@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from rcexplainer import __version__
-from rcexplainer.cli import bench, datasets, demo, evaluate, explain, fit, report, reproduce, train
+from rcexplainer.cli import bench, datasets, demo, evaluate, explain, fit, report, reproduce, serve, train
 from rcexplainer.cli.old_names import with_new_names
 from rcexplainer.errors import RCExplainerError
 
@@ -99,6 +99,7 @@ _add(datasets.datasets, START, datasets.EXAMPLES)
 _add(train.train, EXPLAIN, train.EXAMPLES)
 _add(fit.fit, EXPLAIN, fit.EXAMPLES)
 _add(explain.explain, EXPLAIN, explain.EXAMPLES)
+_add(serve.serve, EXPLAIN, serve.EXAMPLES)
 _add(evaluate.evaluate, MEASURE, evaluate.EXAMPLES)
 _add(bench.bench, MEASURE, bench.EXAMPLES)
 _add(reproduce.reproduce, MEASURE, reproduce.EXAMPLES)

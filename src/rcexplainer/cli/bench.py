@@ -26,8 +26,9 @@ def bench(
             metavar="NAME",
             help="explain (explanations, relative to forward passes, and other explainers), fit (fits, relative to "
             "training steps of the network), hub (searches around nodes with many neighbours), scaling (cost against "
-            "graphs, edges and classes), memory (peaks of fits), import (the time to import the package), core (edge "
-            "scores and training steps), regions (decision regions of a million embeddings) or nodes (computation "
+            "graphs, edges and classes), memory (peaks of fits), serve (requests to a server "
+            "from 1, 8 and 32 clients), import (the time to import the package), core (edge scores "
+            "and training steps), regions (decision regions of a million embeddings) or nodes (computation "
             "graphs of 10,000 nodes).",
         ),
     ],
@@ -37,7 +38,8 @@ def bench(
         typer.Option(
             metavar="NAME,NAME…",
             help="Measure these rows alone: list, alone, all, others (explain); graphs, nodes, ba-community (fit); "
-            "late, large (hub); graphs, edges, classes (scaling); large graph, classes, each class (memory).",
+            "late, large (hub); graphs, edges, classes (scaling); large graph, classes, each class (memory); predict, "
+            "explain (serve).",
         ),
     ] = None,
     graphs: Annotated[

@@ -1,7 +1,7 @@
 """Explanations by a saved explainer: of a dataset's graphs, of a file of molecules, or of a user's own instances."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -69,6 +69,69 @@ def explain_named(
         fitted = open_explainer(explainer, network.model, device)
         chosen = in_whole(network.data, None, places_of(index, "graph"))
         return explain_chosen(network, fitted, str(explainer), chosen, None, settings)
+    opened = open_named(
+        model,
+        explainer,
+        dataset=dataset,
+        graphs=graphs,
+        task=task,
+        part=part,
+        index=index,
+        seed=seed,
+        root=root,
+        device=device,
+    )
+    return explain_chosen(opened.network, opened.fitted, str(explainer), opened.chosen, opened.part, settings)
+
+
+@dataclass(frozen=True, eq=False)
+class NamedInstances:
+    """What a command line names.
+
+    Attributes:
+        network: The network and its graphs.
+        fitted: The explainer.
+        chosen: The instances.
+        part: The part of the split they are from; None: they were chosen among all.
+    """
+
+    network: ExplainedNetwork
+    fitted: FittedExplainer
+    chosen: list[ChosenInstance]
+    part: str | None
+
+
+def open_named(
+    model: str,
+    explainer: Path,
+    *,
+    dataset: str | None,
+    graphs: str | None,
+    task: str | None,
+    part: str | None,
+    index: Sequence[str] | None,
+    seed: int | None,
+    root: Path | None,
+    device: str | None,
+) -> NamedInstances:
+    """Open a network, its explainer and the instances of a dataset or of a user's own functions.
+
+    Args:
+        model: As for `explain_named`, like all others.
+        explainer: File of the explainer.
+        dataset: Name of a dataset.
+        graphs: `module:function`, in place of a dataset.
+        task: graph, node or link; None: the explainer's.
+        part: train, val or test; None: test of a dataset's graphs, otherwise everything.
+        index: The values of `--index`.
+        seed: Seed of the split.
+        root: Folder of downloaded datasets.
+        device: Device to explain on; the CPU by default.
+
+    Raises:
+        RCExplainerError: Things do not exist, or do not belong together.
+    """
+    explainer_file(explainer)
     one_of(dataset, graphs)
     if dataset is not None and not names_function(model):
         network = open_network(dataset, Path(model), seed, root=root, device=device)
@@ -88,7 +151,7 @@ def explain_named(
         chosen = in_part(network.data, part, places)
     else:
         chosen = in_whole(network.data, part, places)
-    return explain_chosen(network, fitted, str(explainer), chosen, part, settings)
+    return NamedInstances(network, fitted, chosen, part)
 
 
 def explainer_file(path: Path) -> Path:

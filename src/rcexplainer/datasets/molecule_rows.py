@@ -105,7 +105,7 @@ def parsed_rows(file: Path, rows: Sequence[Row]) -> "tuple[list[tuple[Row, Chem.
     Raises:
         DatasetError: If no row can be used.
     """
-    parsed = [(row, _parse(row)) for row in rows]
+    parsed = [(row, parse_row(row)) for row in rows]
     bad = tuple(found for _, found in parsed if isinstance(found, BadRow))
     good = [(row, found) for row, found in parsed if not isinstance(found, BadRow)]
     if not good:
@@ -152,8 +152,15 @@ def _cell(cells: Sequence[str], column: int) -> str:
     return cells[column].strip() if column < len(cells) else ""
 
 
-def _parse(row: Row) -> "Chem.Mol | BadRow":
-    """The molecule of a row, or why there is none."""
+def parse_row(row: Row) -> "Chem.Mol | BadRow":
+    """Read the molecule of a row.
+
+    Args:
+        row: The row.
+
+    Returns:
+        RDKit's molecule, or why there is none.
+    """
     if row.label is not None and row.label.lower() in MISSING:
         return BadRow(row.line, row.smiles, "the label is missing")
     if not row.smiles:

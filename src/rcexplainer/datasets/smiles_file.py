@@ -2,6 +2,7 @@
 
 csv(path)          `csv:PATH`, a dataset with classes and a split
 unlabelled(path)   molecules to explain: no classes are needed
+smiles_graph(text) one molecule
 """
 
 import math
@@ -12,9 +13,9 @@ from typing import TYPE_CHECKING
 import torch
 from torch_geometric.data import Data
 
-from rcexplainer.datasets.dataset import GraphDataset, Split, stratified_split
+from rcexplainer.datasets.dataset import BadRow, GraphDataset, Split, stratified_split
 from rcexplainer.datasets.fragments import ATOM_NAMES, BOND_NAMES, to_data
-from rcexplainer.datasets.molecule_rows import ColumnNames, Row, parsed_rows, read_rows
+from rcexplainer.datasets.molecule_rows import ColumnNames, Row, parse_row, parsed_rows, read_rows
 from rcexplainer.datasets.molecules import from_rdkit
 from rcexplainer.errors import DatasetError, require
 
@@ -101,6 +102,28 @@ def unlabelled(path: str | Path, smiles_column: str | None = None, id_column: st
         edge_names=BOND_NAMES,
         bad_rows=bad,
     )
+
+
+def smiles_graph(smiles: str) -> Data:
+    """Read one molecule, as the graph that a row of a file would be.
+
+    Args:
+        smiles: Its SMILES.
+
+    Returns:
+        The graph, without `y`.
+
+    Raises:
+        DatasetError: It is not the SMILES of a molecule.
+        MissingExtraError: If RDKit is not installed.
+    """
+    row = Row(1, smiles.strip())
+    found = parse_row(row)
+    if isinstance(found, BadRow):
+        raise DatasetError(f"the SMILES cannot be read: {found.reason}")
+    graph = _graph(row, found, None)
+    del graph.row
+    return graph
 
 
 def _refuse_regression(file: Path, rows: Sequence[Row]) -> None:

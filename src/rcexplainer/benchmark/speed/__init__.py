@@ -5,6 +5,7 @@
     hub         searches in the computation graphs of hubs with a known answer
     scaling     cost against graphs, edges and classes, with log–log slopes
     memory      peak memory of fits with large graphs and many classes
+    serve       requests to a server from 1, 8 and 32 clients
     import, core, regions, nodes     parts of the library
 
 The first five use public names of the package alone, so that they measure any version of it (`tools/speed_of.py`), and
@@ -30,6 +31,7 @@ BENCHMARKS: dict[str, str] = {
     "hub": "hub_cost:hub_cost",
     "scaling": "scaling_cost:scaling_cost",
     "memory": "memory_cost:memory_cost",
+    "serve": "serve_cost:serve_cost",
 }
 
 

@@ -165,6 +165,7 @@ def _instance(
         molecule=depiction.molecule,
         left_out=depiction.left_out,
         results=tuple(shown),
+        numbers=depiction.nodes,
     )
 
 

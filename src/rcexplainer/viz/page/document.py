@@ -82,6 +82,7 @@ class ShownInstance:
         molecule: Whether it is drawn like a molecule.
         left_out: What is not drawn, in words.
         results: One for each method.
+        numbers: Numbers of the drawn nodes in their graph.
     """
 
     name: str
@@ -101,6 +102,7 @@ class ShownInstance:
     molecule: bool
     left_out: str
     results: tuple[ShownResult | ShownFailure, ...]
+    numbers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

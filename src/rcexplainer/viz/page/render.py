@@ -7,6 +7,7 @@ a block of JSON that no browser runs, in which `<`, `>` and `&` are written as e
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -27,6 +28,7 @@ SCRIPTS = (
     "keyboard.js",
     "page.js",
 )
+LIVE_SCRIPTS = ("download.js", "live.js")  # only where a server is behind the page
 ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
@@ -39,22 +41,42 @@ def render_page(document: PageDocument) -> str:
     Returns:
         Its HTML.
     """
+    return _rendered(document, page_script(), plain(document), "")[0]
+
+
+def render_live_page(document: PageDocument, smiles: bool) -> tuple[str, str]:
+    """Render a page behind which a server runs the model.
+
+    Args:
+        document: What it shows.
+        smiles: Whether the server reads SMILES.
+
+    Returns:
+        Its HTML, and the content security policy it is sent with: as that of any page, and requests to its own server.
+    """
+    values = plain(document) | {"live": {"smiles": smiles}}
+    return _rendered(document, page_script((*SCRIPTS, *LIVE_SCRIPTS)), values, "; connect-src 'self'")
+
+
+def _rendered(document: PageDocument, script: str, values: dict[str, Any], more: str) -> tuple[str, str]:
+    """A page and its policy."""
     from jinja2 import Environment
     from markupsafe import Markup
 
-    style, script = asset("page.css"), page_script()
+    style = asset("page.css")
     policy = (
         f"default-src 'none'; style-src '{content_hash(style)}'; script-src '{content_hash(script)}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
+        f"base-uri 'none'; form-action 'none'{more}"
     )
     template = Environment(autoescape=True, keep_trailing_newline=True).from_string(asset("page.html.j2"))
-    return template.render(
+    text = template.render(
         document=document,
         policy=policy,
         style=Markup(style),
         script=Markup(script),
-        data=Markup(embedded_json(plain(document))),
+        data=Markup(embedded_json(values)),
     )
+    return text, policy
 
 
 def embedded_json(values: Any) -> str:
@@ -72,9 +94,13 @@ def embedded_json(values: Any) -> str:
     return text
 
 
-def page_script() -> str:
-    """Return all scripts of the page as one, in a scope of their own."""
-    body = "\n".join(asset(name) for name in SCRIPTS)
+def page_script(names: Sequence[str] = SCRIPTS) -> str:
+    """Return scripts of the page as one, in a scope of their own.
+
+    Args:
+        names: The scripts, in their order.
+    """
+    body = "\n".join(asset(name) for name in names)
     return f'(() => {{\n"use strict";\n{body}\n}})();\n'
 
 

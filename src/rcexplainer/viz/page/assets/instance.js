@@ -51,8 +51,9 @@ function methodCard(instance, result, method) {
   card.update = () => {
     const view = viewOf(result);
     markDeleted(drawing, view.removed);
-    card.classList.toggle("ranking", state.step !== null); // the frame tells how the search ended, not the slider
-    const deleted = result.counterfactual || state.step !== null;
+    const chosen = state.step !== null || state.asked !== null;
+    card.classList.toggle("ranking", chosen); // the frame tells how the search ended, not the slider
+    const deleted = result.counterfactual || chosen;
     bars.replaceChildren(probabilityBars(result.probabilities, deleted ? view.probabilities : null));
   };
   return card;

@@ -26,10 +26,10 @@ function showDeletion(instance) {
   }
   target.replaceChildren(...parts);
   target.update = () => {
-    const length = state.step === null ? null : lengths[state.step];
+    const length = state.step === null || state.asked ? null : lengths[state.step];
     mark(length);
     slider.value = state.step ?? 0;
-    back.setAttribute("aria-pressed", String(state.step === null));
+    back.setAttribute("aria-pressed", String(state.step === null && !state.asked));
     back.disabled = !instance.results.some((result) => result.counterfactual);
     const text = answerText(instance);
     slider.setAttribute("aria-valuetext", text);
@@ -62,6 +62,6 @@ function answerText(instance) {
   const shown = instance.results.find((result) => result.curve);
   const length = state.step === null ? null : shown.curve.lengths[state.step];
   const which = length === 1 ? `Without the most important ${page.noun}` : `Without the ${length} most important ${page.noun}s`;
-  const start = length === null ? "Counterfactual" : length === 0 ? "Nothing deleted" : which;
+  const start = state.asked ? `Without ${counted(state.asked.count, page.noun)} of your choice` : length === null ? "Counterfactual" : length === 0 ? "Nothing deleted" : which;
   return `${start}: ${said.join("; ")}`;
 }

@@ -7,6 +7,7 @@ const state = {
   selected: 0, // instance
   method: 0, // whose answers the table, reasons and histograms show
   step: null, // place of the slider; null: the counterfactual is shown
+  asked: null, // the view of an answer that a server gave; it goes before both
   filter: { predicted: "", outcome: "", text: "" },
   sort: { key: "number", up: true },
   tablePage: 0,
@@ -75,6 +76,7 @@ function arrange() {
 function select(number, keepPage = false) {
   state.selected = number;
   state.step = null;
+  state.asked = null;
   const place = state.rows.indexOf(number);
   if (place >= 0 && !keepPage) state.tablePage = Math.floor(place / ROWS_PER_PAGE);
   history.replaceState(null, "", `#${number}`);
@@ -89,12 +91,14 @@ function selectNext(by) {
 
 function setStep(step) {
   const lengths = page.instances[state.selected].results.find((result) => result.curve)?.curve.lengths;
+  state.asked = null;
   state.step = step === null || !lengths ? null : Math.min(Math.max(step, 0), lengths.length - 1);
   tell("step");
 }
 
 // What is deleted in the view of a result: its counterfactual, or the first edges of its ranking.
 function viewOf(result) {
+  if (state.asked) return state.asked;
   if (state.step !== null && result.curve) {
     const length = result.curve.lengths[state.step];
     const removed = result.ranks.flatMap((rank, edge) => (rank < length ? [edge] : []));

@@ -1,0 +1,159 @@
+"""The live page as a person uses it, in a real browser, with a real server behind it."""
+
+import json
+import re
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from rcexplainer.datasets.smiles_file import smiles_graph
+from rcexplainer.gnn import delete_edges
+from rcexplainer.server.application import make_app
+from rcexplainer.server.live_page import PageTexts
+from tests.server.served_case import as_json
+from tests.viz.page_case import PageCase, page_case
+
+pytest.importorskip("rdkit", reason="RDKit is not installed: the live page is not opened")
+uvicorn = pytest.importorskip("uvicorn", reason="uvicorn is not installed: the live page is not opened")
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pages are not opened")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+if CHROMIUM is None:
+    pytest.skip("there is no chromium on this machine: pages are not opened", allow_module_level=True)
+expect = sync_api.expect
+NUMBER = 8
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    case = page_case()
+    app = make_app(case.fitted, case.graphs[:NUMBER], texts=PageTexts(read_smiles=smiles_graph))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", ws="none"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.02)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture
+def visit(address: str) -> Iterator[Any]:
+    said: list[str] = []
+    with sync_api.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+
+        def opened(**settings: Any) -> Any:
+            page = browser.new_page(**({"viewport": {"width": 1280, "height": 900}} | settings))
+            page.set_default_timeout(10_000)
+            page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+            page.on("pageerror", lambda error: said.append(f"error: {error}"))
+            page.goto(address)
+            return page
+
+        yield opened
+        browser.close()
+    assert said == []
+
+
+def wanted(case: PageCase, place: int, units: list[int]) -> list[float]:
+    """The model's own answer without these units."""
+    one = case.explanations[place]
+    mask = sum((one.units.of_edge == unit for unit in units), start=one.units.of_edge < -1)
+    return case.probabilities(delete_edges(one.graph, mask))
+
+
+def answered(page: Any, count: int) -> float:
+    expect(page.locator("#live-answer")).to_contain_text(re.compile(rf"Without {count} bonds?:"))
+    assert page.locator("#cards .edge.deleted").count() == count
+    return float(page.locator("#live-answer").inner_text().rsplit("= ", 1)[1])
+
+
+def test_clicks_delete_and_restore_and_the_model_answers(visit: Any) -> None:
+    page, case = visit(), page_case()
+    label = case.explanations[1].prediction
+    page.locator("#table-body tr").nth(1).click()
+    page.get_by_role("button", name="Restore all").click()
+    assert answered(page, 0) == pytest.approx(wanted(case, 1, [])[label], abs=1e-6)
+    edge = page.locator('#cards .edge[data-edge="3"] .hit')
+    edge.click(force=True)
+    assert answered(page, 1) == pytest.approx(wanted(case, 1, [3])[label], abs=1e-6)
+    page.locator('#cards .edge[data-edge="5"]').focus()
+    page.keyboard.press("Enter")
+    assert answered(page, 2) == pytest.approx(wanted(case, 1, [3, 5])[label], abs=1e-6)
+    assert float(page.locator("#answer").inner_text().rsplit("= ", 1)[1]) == pytest.approx(
+        wanted(case, 1, [3, 5])[label], abs=1e-6
+    )
+    edge.click(force=True)
+    assert answered(page, 1) == pytest.approx(wanted(case, 1, [5])[label], abs=1e-6)
+    page.get_by_role("slider").fill("2")
+    assert page.locator("#cards .edge.deleted").count() == 2
+
+
+def test_the_smallest_change_is_that_of_the_explainer(visit: Any) -> None:
+    page, case = visit(), page_case()
+    predicted = case.explanations[2].prediction
+    for target in (None, 1 - predicted):
+        one = case.fitted.explain(case.graphs[2], search="greedy", target_class=target)
+        page.locator("#table-body tr").nth(2).click()
+        page.locator("#live-target").select_option("" if target is None else str(target))
+        page.get_by_role("button", name="Find the smallest change").click()
+        start = "Found: " if one.counterfactual.flipped else "Not found: "
+        expect(page.locator("#live-answer")).to_contain_text(f"{start}")
+        assert page.locator("#cards .edge.deleted").count() == len(one.removed_units)
+    assert page.locator("#live-target option:disabled").inner_text() == ("harmless", "toxic")[predicted]
+    page.get_by_role("button", name="Restore all").click()
+    page.locator('#cards .edge[data-edge="0"] .hit').click(force=True)
+    answered(page, 1)
+    page.locator("#live-target").select_option("")
+    page.locator("#live-only").check()
+    page.get_by_role("button", name="Find the smallest change").click()
+    expect(page.locator("#live-answer")).to_contain_text("ound: ")
+    assert page.locator("#cards .edge.deleted").count() <= 1
+
+
+def test_uploads_and_smiles_are_asked_about(visit: Any) -> None:
+    page, case = visit(), page_case()
+    page.locator("#live-smiles").fill("c1ccccc1[N+](=O)[O-]")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.locator("#instance-about")).to_contain_text("c1ccccc1[N+](=O)[O-]")
+    page.get_by_role("button", name="Restore all").click()
+    answered(page, 0)
+    graph = case.graphs[0]
+    values = as_json(graph) | {"id": "<b>mine</b>"}
+    values |= {"edge_attr": graph.edge_attr.tolist()} if graph.edge_attr is not None else {}
+    file = {"name": "graph.json", "mimeType": "application/json", "buffer": json.dumps(values).encode()}
+    page.locator("#live-file").set_input_files(file)
+    expect(page.locator("#instance-title")).to_have_text("<b>mine</b>")
+    with page.expect_download() as started:
+        page.get_by_role("button", name="Download JSON").click()
+    assert json.loads(started.value.path().read_text())["name"] == "<b>mine</b>"
+    for kind, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+        with page.expect_download() as started:
+            page.get_by_role("button", name=f"Download {kind}").click()
+        content = started.value.path().read_bytes()
+        assert content.startswith(start)
+        assert len(content) > 3000
+
+
+def test_phone_width_and_dark_mode_fit(visit: Any) -> None:
+    page = visit(viewport={"width": 390, "height": 800}, color_scheme="dark")
+    page.get_by_role("button", name="Restore all").click()
+    answered(page, 0)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(visit: Any, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    page = visit(color_scheme=scheme)
+    page.get_by_role("button", name="Restore all").click()
+    answered(page, 0)
+    found = axe.Axe().run(page).response["violations"]
+    serious = [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")]
+    assert serious == []
