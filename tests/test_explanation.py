@@ -4,8 +4,9 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
+from rcexplainer.counterfactual_graph import Counterfactual
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.explanation import Counterfactual, Explanation
+from rcexplainer.explanation import Explanation
 
 #        0–1   1–0   1–2   2–1   2–0   0–0   2→3   0–1 again
 EDGES = [[0, 1, 1, 2, 2, 0, 2, 0], [1, 0, 2, 1, 0, 0, 3, 1]]

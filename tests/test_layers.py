@@ -16,6 +16,7 @@ FLOORS = (
     ("core", "saving.files"),
     ("saving.documents",),
     ("gnn", "datasets"),
+    ("counterfactual_graph",),
     ("explanation", "config"),
     ("tasks",),
     ("method", "saving"),

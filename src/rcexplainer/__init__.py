@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from rcexplainer import baselines, datasets, errors, gnn, integrations, metrics, testing, viz
     from rcexplainer.config import RCConfig
     from rcexplainer.core.budget import Seconds
+    from rcexplainer.counterfactual_graph import Counterfactual
     from rcexplainer.explainer import FittedRCExplainer, RCExplainer, load
-    from rcexplainer.explanation import Counterfactual, Explanation, Failure
+    from rcexplainer.explanation import Explanation, Failure
     from rcexplainer.method.explanations import Explanations
 
 __version__ = "0.3.0"
@@ -29,7 +30,7 @@ NAMES = {
     "RCExplainer": "explainer",
     "FittedRCExplainer": "explainer",
     "Explanation": "explanation",
-    "Counterfactual": "explanation",
+    "Counterfactual": "counterfactual_graph",
     "Explanations": "method.explanations",
     "Failure": "explanation",
     "Seconds": "core.budget",

@@ -7,7 +7,8 @@ from torch_geometric.data import Data
 from torch_geometric.nn import GraphConv, global_add_pool
 
 from rcexplainer.benchmark.measures import edge_set, is_minimal, motif_flips, verified_counterfactuals
-from rcexplainer.explanation import Counterfactual, Explanation
+from rcexplainer.counterfactual_graph import Counterfactual
+from rcexplainer.explanation import Explanation
 from rcexplainer.gnn import split_model
 
 

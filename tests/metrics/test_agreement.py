@@ -5,7 +5,8 @@ import math
 import pytest
 import torch
 
-from rcexplainer.explanation import Counterfactual, Explanation
+from rcexplainer.counterfactual_graph import Counterfactual
+from rcexplainer.explanation import Explanation
 from rcexplainer.metrics.agreement import edge_auc, jaccard, node_accuracy
 from tests.metrics.paths import undirected
 

@@ -8,8 +8,9 @@ from torch import nn
 from torch_geometric.data import Data
 from torch_geometric.nn import global_add_pool
 
+from rcexplainer.counterfactual_graph import Counterfactual
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.explanation import Counterfactual, Explanation, Failure
+from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn.split import split_model
 from rcexplainer.metrics import FlipStability, flip_stability, perturb
 from rcexplainer.metrics.perturbation import perturb_features

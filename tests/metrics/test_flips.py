@@ -4,8 +4,9 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
+from rcexplainer.counterfactual_graph import Counterfactual
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.explanation import Counterfactual, Explanation
+from rcexplainer.explanation import Explanation
 from rcexplainer.metrics import Counterfactuals, counterfactuals
 
 PATH = torch.stack([torch.arange(10), torch.arange(1, 11)])

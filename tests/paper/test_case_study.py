@@ -2,8 +2,9 @@
 
 import torch
 
+from rcexplainer.counterfactual_graph import Counterfactual
 from rcexplainer.datasets import load
-from rcexplainer.explanation import Counterfactual, Explanation
+from rcexplainer.explanation import Explanation
 from rcexplainer.paper.case_examples import examples_from, examples_json
 from rcexplainer.paper.case_study import CLASS_MOTIFS, MOTIF_NAMES
 from rcexplainer.paper.plan import settings_file

@@ -3,7 +3,8 @@
 import torch
 from torch_geometric.data import Data
 
-from rcexplainer.explanation import Counterfactual, Explanation
+from rcexplainer.counterfactual_graph import Counterfactual
+from rcexplainer.explanation import Explanation
 
 WICKED = "<script>alert('$x_1$')</script>"
 

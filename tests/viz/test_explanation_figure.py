@@ -12,8 +12,9 @@ import torch
 from torch_geometric.data import Data
 
 import rcexplainer as rc
+from rcexplainer.counterfactual_graph import Counterfactual
 from rcexplainer.errors import MissingExtraError, RCExplainerError
-from rcexplainer.explanation import Counterfactual, Explanation
+from rcexplainer.explanation import Explanation
 from tests.viz.explained import WICKED, both, explained, hexagon, node_explanation
 
 matplotlib = pytest.importorskip("matplotlib")

@@ -8,8 +8,9 @@ import torch
 from torch_geometric.data import Data
 
 from rcexplainer import viz
+from rcexplainer.counterfactual_graph import Counterfactual
 from rcexplainer.errors import MissingExtraError, RCExplainerError
-from rcexplainer.explanation import Counterfactual, Explanation
+from rcexplainer.explanation import Explanation
 from rcexplainer.viz import draw_explanation, draw_graph, save_figure, subplots, target_grid
 from rcexplainer.viz.graphs import DELETED, MOTIF_STYLES, stretched
 

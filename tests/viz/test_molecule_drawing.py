@@ -7,11 +7,12 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
+from rcexplainer.counterfactual_graph import Counterfactual
 from rcexplainer.datasets import load
 from rcexplainer.datasets.fragments import ATOM_NAMES, BOND_NAMES
 from rcexplainer.datasets.smiles_file import csv
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.explanation import Counterfactual, Explanation
+from rcexplainer.explanation import Explanation
 from rcexplainer.viz.drawing_style import lay_out
 from rcexplainer.viz.graph_drawing import GraphDrawing
 from rcexplainer.viz.molecule_drawing import MoleculeDrawing

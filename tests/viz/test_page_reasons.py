@@ -4,8 +4,9 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
+from rcexplainer.counterfactual_graph import Counterfactual
 from rcexplainer.datasets.fragments import read_smiles, to_data
-from rcexplainer.explanation import Counterfactual, Explanation
+from rcexplainer.explanation import Explanation
 from rcexplainer.viz.page import reasons
 from rcexplainer.viz.page.reasons import common_reasons, deleted_pieces
 

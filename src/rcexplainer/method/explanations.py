@@ -10,7 +10,8 @@ from typing import overload
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
-from rcexplainer.explanation import Counterfactual, Explanation, Failure
+from rcexplainer.counterfactual_graph import Counterfactual
+from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.tasks.computation_graph import Instance
 
 

@@ -6,7 +6,8 @@ from typing import Any
 import torch
 from torch_geometric.data import Data
 
-from rcexplainer.explanation import Counterfactual, Explanation
+from rcexplainer.counterfactual_graph import Counterfactual
+from rcexplainer.explanation import Explanation
 from rcexplainer.paper.figure_style import PaperFigure
 from rcexplainer.paper.result_groups import EntrySettings, TaggedResults
 from rcexplainer.viz import target_grid

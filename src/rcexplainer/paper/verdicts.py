@@ -23,10 +23,9 @@ from rcexplainer.paper.checks import (
     value_reader,
 )
 from rcexplainer.paper.dial_tables import cost_checks, ratio_checks
-from rcexplainer.paper.motif_networks import using_motif
+from rcexplainer.paper.node_claims import edgeless_claims, recovery_claims
 from rcexplainer.paper.plan import EntryPlan, Results
 from rcexplainer.paper.record import as_of
-from rcexplainer.paper.recovery_tables import RECOVERY_NODES, RELEVANCE, by_reading, own_row
 from rcexplainer.paper.result_groups import EntrySettings, SeedResults, TaggedResults, numbers, without_networks
 from rcexplainer.paper.robustness_tables import NOISES, NoiseFields
 from rcexplainer.paper.scores_alone import score_claims
@@ -165,78 +164,11 @@ def _time(settings: EntrySettings, aims: Aims, found: TaggedResults) -> list[Ver
 
 
 def _recovery(settings: EntrySettings, aims: Aims, found: TaggedResults) -> list[Verdict]:
-    named = [*settings["methods"], *settings.get("variants", {})]
-    groups = {group: by_reading(found, group) for group in RECOVERY_NODES}
-    where = {"flipping": "nodes that flip without their motif", "everyone": "all nodes"}
-
-    def best(dataset: str, group: str) -> Verdict:
-        methods = methods_on(groups[group], dataset)
-        own = own_row(methods)
-        second = [row for row in methods if row.endswith(RELEVANCE) and row != own and not row.startswith(OURS)]
-        rivals = [*(method for method in named if method != OURS), *second]
-        reads = {"live AUC": value_reader("live_auc"), "accuracy": value_reader("accuracy")}
-        checks = above(settings, methods, rivals, reads, own, ties=True)
-        claim = f"{dataset}: live AUC and accuracy, {where[group]}"
-        return _verdict("nodes", claim, "≥ every reading of every other method", checks)
-
-    def high(dataset: str, auc: float, accuracy: float) -> Verdict:
-        methods = methods_on(groups["everyone"], dataset)
-        ours = methods.get(own_row(methods), [])
-        asked = (("AUC", mean_number(ours, "auc"), auc), ("accuracy", mean_number(ours, "accuracy"), accuracy))
-        checks = undecided(settings, OURS, ours) or [
-            check(value, value >= least, f"{name} {digits(value, least)}") for name, value, least in asked
-        ]
-        aim = f"≥ {column(auc)} over all edges, ≥ {column(accuracy)}"
-        return _verdict("nodes", f"{dataset}: AUC and accuracy of the motif, all nodes", aim, checks)
-
-    def counterfactuals(dataset: str, group: str) -> Verdict:
-        ours = methods_on(groups[group], dataset).get(OURS, [])
-        found = _counterfactuals("nodes", settings, aims, dataset, ours)
-        return replace(found, claim=f"{found.claim}, {where[group]}")
-
-    return [
-        verdict
-        for dataset, guide in aims["motif"].items()
-        for verdict in (
-            *(best(dataset, group) for group in RECOVERY_NODES),
-            high(dataset, *guide),
-            *(counterfactuals(dataset, group) for group in RECOVERY_NODES),
-        )
-    ]
-
-
-def _counterfactuals(entry: str, settings: EntrySettings, aims: Aims, dataset: str, ours: SeedResults) -> Verdict:
-    """Whether its own search flips enough nodes with few edges."""
-    flipped, size = mean_number(ours, "search_flipped"), mean_number(ours, "search_size")
-    checks = undecided(settings, OURS, ours) or [
-        check(flipped, flipped >= aims["flipped"], f"{digits(flipped, aims['flipped'])} flipped"),
-        check(size, size <= aims["edges"], f"{size:.1f} edges"),
-    ]
-    aim = f"≥ {column(aims['flipped'])} flipped by its own search, median ≤ {aims['edges']} edges"
-    return _verdict(entry, f"{dataset}: counterfactuals", aim, checks)
+    return [_verdict("nodes", *claim) for claim in recovery_claims(settings, aims, found)]
 
 
 def _edgeless_nodes(settings: EntrySettings, aims: Aims, found: TaggedResults) -> list[Verdict]:
-    def motif(dataset: str, title: str, name: str, least: float) -> Verdict:
-        ours, used = (methods_on(ones, dataset).get(OURS, []) for ones in (found, using_motif(settings, found)))
-        value = mean_number(used, name)
-        without = "" if len(used) == len(ours) else f" ({len(used)} of {len(ours)} networks use the motif)"
-        checks = undecided(settings, OURS, ours) or [
-            check(value, value >= least, f"{digits(value, least)}{without}")
-            if used
-            else ClaimCheck(None, f"–{without}")
-        ]
-        return _verdict("nodes-edgeless", f"{dataset}: {title} of the motif", f"≥ {column(least)}", checks)
-
-    return [
-        verdict
-        for dataset, (auc, accuracy) in aims["motif"].items()
-        for verdict in (
-            motif(dataset, "AUC", "auc", auc),
-            motif(dataset, "accuracy", "accuracy", accuracy),
-            _counterfactuals("nodes-edgeless", settings, aims, dataset, methods_on(found, dataset).get(OURS, [])),
-        )
-    ]
+    return [_verdict("nodes-edgeless", *claim) for claim in edgeless_claims(settings, aims, found)]
 
 
 def _links(settings: EntrySettings, aims: Aims, found: TaggedResults) -> list[Verdict]:

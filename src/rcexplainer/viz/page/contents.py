@@ -6,8 +6,9 @@ import torch
 from torch import Tensor
 
 from rcexplainer.core.segments import ranks
+from rcexplainer.counterfactual_graph import Counterfactual
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.explanation import Counterfactual, Explanation, Failure
+from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.viz.page.curves import DeletionCurve
 from rcexplainer.viz.page.depiction import Depiction, depict
 from rcexplainer.viz.page.document import (
