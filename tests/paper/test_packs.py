@@ -10,10 +10,10 @@ import pytest
 
 from rcexplainer.paper import store as store_module
 from rcexplainer.paper.job import Job
-from rcexplainer.paper.lock import try_lock
+from rcexplainer.saving.lock import try_lock
 from rcexplainer.paper.packs import read_archive, read_pack
 from rcexplainer.paper.record import Record
-from rcexplainer.paper.runner import _context
+from rcexplainer.engine.process_pool import _context
 from rcexplainer.paper.store import Store
 from rcexplainer.saving.documents import to_text
 from tests.paper.toy_jobs import JOBS, pack_and_die
@@ -79,7 +79,7 @@ def test_killed_at_any_step_nothing_is_lost(store: Store) -> None:
     deaths = 0
     while True:
         try:
-            with ProcessPoolExecutor(1, mp_context=_context()) as pool:
+            with ProcessPoolExecutor(1, mp_context=_context("rcexplainer.paper.job_work")) as pool:
                 pool.submit(pack_and_die, store.folder, deaths).result()
             break
         except BrokenProcessPool:

@@ -117,13 +117,24 @@ def smiles_graph(smiles: str) -> Data:
         DatasetError: It is not the SMILES of a molecule.
         MissingExtraError: If RDKit is not installed.
     """
-    row = Row(1, smiles.strip())
-    found = parse_row(row)
+    found = row_graph(Row(1, smiles.strip()))
     if isinstance(found, BadRow):
         raise DatasetError(f"the SMILES cannot be read: {found.reason}")
-    graph = _graph(row, found, None)
-    del graph.row
-    return graph
+    del found.row
+    return found
+
+
+def row_graph(row: Row) -> Data | BadRow:
+    """Read the molecule of a row as a graph without `y`.
+
+    Args:
+        row: The row.
+
+    Returns:
+        The graph, or why there is none.
+    """
+    found = parse_row(row)
+    return found if isinstance(found, BadRow) else _graph(row, found, None)
 
 
 def _refuse_regression(file: Path, rows: Sequence[Row]) -> None:

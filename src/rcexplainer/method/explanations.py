@@ -144,6 +144,24 @@ class Explanations(Sequence[Explanation | Failure]):
             return []
         return [slot for slot in self._slots if isinstance(slot, Failure)]
 
+    def columns(self) -> list[tuple[ExplanationColumns, list[int], list[int]]]:
+        """The results as columns, for those who need no single `Explanation`.
+
+        Returns:
+            Columns, places in the call, and the places in the columns that hold their results; failures are left out.
+        """
+        if isinstance(self._slots, ExplanationColumns):
+            every = list(range(len(self._slots)))
+            return [(self._slots, every, every)]
+        found: dict[int, tuple[ExplanationColumns, list[int], list[int]]] = {}
+        for place, slot in enumerate(self._slots):
+            if isinstance(slot, tuple):
+                columns, row = slot
+                _, places, rows = found.setdefault(id(columns), (columns, [], []))
+                places.append(place)
+                rows.append(row)
+        return list(found.values())
+
     def __len__(self) -> int:
         return len(self._slots)
 

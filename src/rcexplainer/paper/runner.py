@@ -1,20 +1,17 @@
 """The runner of jobs: those without a result, in several processes, each result kept as soon as it is there."""
 
 import logging
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import get_all_start_methods, get_context
-from multiprocessing.context import BaseContext
+from functools import partial
 from pathlib import Path
 
-from torch import cuda, get_num_threads
+from torch import get_num_threads
 from tqdm.auto import tqdm
 
 from rcexplainer.benchmark.networks import kept_weights
+from rcexplainer.engine.process_pool import Killed, ProcessPool
 from rcexplainer.errors import MissingDataError
 from rcexplainer.paper.failures import Failed, Skipped
 from rcexplainer.paper.job import Job, JobResult
@@ -25,7 +22,7 @@ Work = Callable[[Job, Path], JobResult]  # a job and the folder of trained netwo
 JobOutcome = JobResult | Failed
 OTHER_WEIGHTS = "it ran on a network with other weights than the network's record has: run it again"
 log = logging.getLogger(__name__)
-TRIES = 2  # of a job alone, whose process is killed each time
+KILLED = "its process was killed {tries} times, with no other job beside it: too little memory?"
 
 
 @dataclass(frozen=True)
@@ -133,68 +130,11 @@ def _results(jobs: Sequence[Job], store: Store, work: Work, workers: int) -> Ite
         for job in jobs:
             yield job, _timed(work, job, store.networks)
         return
-    # One thread each: small networks gain nothing from more, and processes would wait for each other.
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-    # A killed process takes its whole pool down, and nobody knows which job it ran. Jobs start in order, so it was one
-    # of the first that were lost: these are run alone, the others, which may not even have started, together again. A
-    # job is given up only after it was killed alone: the order in which processes die makes no difference.
-    left = list(jobs)
-    while left:
-        lost: list[Job] = []
-        yield from _pooled(left, store, work, workers, lost)
-        lost.sort(key=left.index)
-        for job in lost[:workers]:
-            yield from _alone(job, store, work)
-        left = lost[workers:]
-
-
-def _alone(job: Job, store: Store, work: Work) -> Iterator[tuple[Job, FinishedJob]]:
-    """One job in a process of its own, started again a few times if it is killed."""
-    for _ in range(TRIES):
-        killed: list[Job] = []
-        yield from _pooled([job], store, work, 1, killed)
-        if not killed:
-            return
-    error = f"its process was killed {TRIES} times, with no other job beside it: too little memory?"
-    yield job, FinishedJob(Failed(job, error))
-
-
-def _pooled(
-    jobs: Sequence[Job], store: Store, work: Work, workers: int, lost: list[Job]
-) -> Iterator[tuple[Job, FinishedJob]]:
-    """Jobs and their outcomes from one pool of processes; those that went down with it are added to `lost`."""
-    if not jobs:
-        return
-    pool = ProcessPoolExecutor(min(workers, len(jobs)), mp_context=_context())
-    try:
-        waiting: dict[Future[FinishedJob], Job] = {}
-        for place, job in enumerate(jobs):
-            try:
-                waiting[pool.submit(_timed, work, job, store.networks)] = job
-            except BrokenProcessPool:  # the first jobs can kill it before the last are handed in
-                lost.extend(jobs[place:])
-                break
-        for done in as_completed(waiting):
-            try:
-                found = done.result()
-            except BrokenProcessPool:
-                lost.append(waiting[done])
-            else:
-                yield waiting[done], found
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)  # what is under way when something is wrong is not waited for
-
-
-def _context() -> BaseContext:
-    """How processes start: where possible as copies of one that has imported torch, which takes seconds.
-
-    Copies of a process cannot use CUDA once it was looked for, as importing PyG does: there each begins anew.
-    """
-    if "forkserver" not in get_all_start_methods() or cuda.is_available():
-        return get_context("spawn")
-    context = get_context("forkserver")
-    context.set_forkserver_preload(["rcexplainer.paper.job_work"])  # all that a job needs, torch among it
-    return context
+    pool: ProcessPool[Job, FinishedJob] = ProcessPool(
+        partial(_timed, work, networks=store.networks), workers, "rcexplainer.paper.job_work"
+    )
+    for job, found in pool.outcomes(jobs):
+        yield job, FinishedJob(Failed(job, KILLED.format(tries=found.tries))) if isinstance(found, Killed) else found
 
 
 def _timed(work: Work, job: Job, networks: Path) -> FinishedJob:

@@ -1,0 +1,169 @@
+"""The rows of a Parquet file by number, read in order with bounded memory; and graphs written to such a file."""
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from torch_geometric.data import Data
+
+from rcexplainer.datasets.row_graphs import rows_of_graphs
+from rcexplainer.errors import DatasetError, require
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROW_GROUP = 4096  # rows written, and rows decoded at a time
+SAMPLE_ROWS = 256  # from which the size of a row in memory is judged
+FOOTER_END = 8  # bytes behind the footer: its length, and PAR1
+
+
+class ParquetRows:
+    """A Parquet file whose rows can be read by their number.
+
+    Rows that follow those read last are read on; other ones are looked for from the start of their row group.
+
+    Args:
+        path: The file.
+
+    Raises:
+        DatasetError: It is no Parquet file, or was cut short.
+        MissingExtraError: pyarrow is not installed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        require("pyarrow", "tables")
+        self.path = path
+        file = self._open()
+        self.schema: pa.Schema = file.schema_arrow
+        self.num_rows: int = file.metadata.num_rows
+        groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
+        self._starts = [0, *accumulate(group.num_rows for group in groups)]
+        self.digest = self._footer_digest()
+        self._cursor: _Cursor | None = None
+        file.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_cursor": None}  # each process has its own
+
+    def rows(self, start: int, stop: int, columns: Sequence[str]) -> "pa.Table":
+        """Read rows.
+
+        Args:
+            start: The first one; rows are counted from 0.
+            stop: One beyond the last.
+            columns: The columns to read.
+
+        Raises:
+            DatasetError: The file is damaged or has changed.
+        """
+        import pyarrow as pa
+
+        group = bisect_right(self._starts, start) - 1
+        cursor = self._cursor
+        if cursor is None or cursor.columns != tuple(columns) or not self._starts[group] <= cursor.row <= start:
+            begin = self._starts[group]
+            cursor = _Cursor(self._open(), tuple(columns), range(group, len(self._starts) - 1), begin)
+        self._cursor = None
+        try:
+            cursor.take(start - cursor.row)
+            found = cursor.take(stop - start)
+        except (pa.ArrowException, OSError) as error:
+            raise DatasetError(f"{self.path}, rows {start} to {stop - 1}, cannot be read: {error}") from error
+        self._cursor = cursor
+        return pa.Table.from_batches(found, pa.schema([self.schema.field(name) for name in columns]))
+
+    def num_bytes(self, columns: Sequence[str]) -> int:
+        """What columns take in memory, as far as the first rows tell: files are encoded, by a factor that varies."""
+        first = min(self.num_rows, SAMPLE_ROWS)
+        return self.rows(0, first, columns).nbytes * self.num_rows // max(first, 1)
+
+    def _open(self) -> Any:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        try:
+            return parquet.ParquetFile(self.path)
+        except (pa.ArrowException, OSError) as error:
+            raise DatasetError(f"{self.path} is no Parquet file, or was cut short: {error}") from error
+
+    def _footer_digest(self) -> str:
+        """A hash of the size and of the footer, which names where every column begins, its sizes and extremes."""
+        size = self.path.stat().st_size
+        with self.path.open("rb") as file:
+            file.seek(size - FOOTER_END)
+            length = int.from_bytes(file.read(4), "little")
+            file.seek(max(size - FOOTER_END - length, 0))
+            return hashlib.sha256(f"{size} ".encode() + file.read(length)).hexdigest()
+
+
+class _Cursor:
+    """A place in a file that is being read: `row` comes next."""
+
+    def __init__(self, file: Any, columns: tuple[str, ...], groups: range, row: int) -> None:
+        self.columns, self.row = columns, row
+        self._batches = file.iter_batches(batch_size=ROW_GROUP, row_groups=list(groups), columns=list(columns))
+        self._rest: Any = None
+
+    def take(self, count: int) -> list[Any]:
+        """The next rows, as record batches; fewer at the end of the file."""
+        found = []
+        while count > 0:
+            batch = self._rest if self._rest is not None else next(self._batches, None)
+            if batch is None:
+                break
+            found.append(batch.slice(0, count))
+            self._rest = batch.slice(count) if batch.num_rows > count else None
+            taken = found[-1].num_rows
+            count, self.row = count - taken, self.row + taken
+        return found
+
+
+def to_parquet(graphs: Iterable[Data], path: str | Path) -> Path:
+    """Write graphs to a Parquet file, a row for each (extra `tables`).
+
+    Args:
+        graphs: The graphs, of any number: they are read as they are written.
+        path: The file; it appears when it is complete.
+
+    Returns:
+        The path.
+
+    Raises:
+        DatasetError: There are none, or one has other attributes than the first.
+        MissingExtraError: pyarrow is not installed.
+    """
+    require("pyarrow", "tables")
+    from pyarrow import parquet
+
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    writer = None
+    try:
+        for start, some in _pieces(graphs):
+            table = rows_of_graphs(some)
+            if writer is None:
+                writer = parquet.ParquetWriter(unfinished, table.schema, compression="zstd")
+            if table.schema != writer.schema:
+                raise DatasetError(f"graphs {start} to {start + len(some) - 1} have other attributes or types than those before")
+            writer.write_table(table, row_group_size=ROW_GROUP)
+        if writer is None:
+            raise DatasetError(f"there are no graphs to write to {path}")
+        writer.close()
+        unfinished.replace(path)
+    finally:
+        if writer is not None:
+            writer.close()
+        unfinished.unlink(missing_ok=True)
+    return path
+
+
+def _pieces(graphs: Iterable[Data]) -> Iterator[tuple[int, list[Data]]]:
+    """Position of the first, and as many graphs as a row group has."""
+    every, start = iter([graphs] if isinstance(graphs, Data) else graphs), 0
+    while some := list(islice(every, ROW_GROUP)):
+        yield start, some
+        start += len(some)

@@ -1,0 +1,147 @@
+"""The folder of a job's results: parts that are whole or not there, what they are results of, and who works on them.
+
+    job.json             what is explained by what, and how; another job is refused
+    part-00012.parquet   the results of consecutive rows
+    summary.json         counts of a finished job
+"""
+
+import json
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rcexplainer.errors import RCExplainerError
+from rcexplainer.saving.documents import to_text, writable_folder
+from rcexplainer.saving.files import write_whole
+from rcexplainer.saving.lock import try_lock
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+log = logging.getLogger(__name__)
+JOB_FILE, SUMMARY_FILE, LOCK_FILE = "job.json", "summary.json", ".lock"
+UNFINISHED = ".part-*"  # parts that are being written
+
+
+@dataclass(frozen=True)
+class JobFolder:
+    """Where the parts of a job are kept.
+
+    Attributes:
+        path: The folder.
+    """
+
+    path: Path
+
+    @contextmanager
+    def claimed(self, job: Mapping[str, Any]) -> Iterator["JobFolder"]:
+        """Hold the folder for a job; the system releases it when the process ends, however it ends.
+
+        Args:
+            job: What is explained by what, and how, as JSON values.
+
+        Yields:
+            The folder; parts that were begun and never finished are gone.
+
+        Raises:
+            RCExplainerError: It cannot be written to, another process works in it, or it holds another job.
+        """
+        writable_folder(self.path)
+        lock = self.path / LOCK_FILE
+        lock.touch()
+        with try_lock(lock) as ours:
+            if not ours:
+                raise RCExplainerError(
+                    f"another process is writing to {self.path}: wait until it is done, or choose another --out"
+                )
+            self._check(job)
+            for begun in self.path.glob(UNFINISHED):
+                begun.unlink()
+            yield self
+
+    def _check(self, job: Mapping[str, Any]) -> None:
+        file = self.path / JOB_FILE
+        new = json.loads(to_text(dict(job)))
+        if not file.exists():
+            if strangers := [one.name for one in self.path.iterdir() if one.name != LOCK_FILE]:
+                raise RCExplainerError(
+                    f"{self.path} holds other files ({', '.join(sorted(strangers)[:3])}): choose an empty folder for --out"
+                )
+            write_whole(file, (to_text(new) + "\n").encode())
+            return
+        try:
+            old = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise RCExplainerError(f"{file} cannot be read ({error}): choose another --out") from error
+        differ = [name for name in {**new, **old} if old.get(name) != new.get(name)]
+        if differ:
+            told = "; ".join(f"{name} was {_short(old.get(name))}, now {_short(new.get(name))}" for name in differ)
+            raise RCExplainerError(f"{self.path} holds the results of another job: {told}. Choose another --out")
+
+    def part(self, number: int) -> Path:
+        """The file of a part."""
+        return self.path / f"part-{number:05d}.parquet"
+
+    def missing(self, parts: int) -> list[int]:
+        """The parts that are not there yet.
+
+        Args:
+            parts: Number of all parts.
+        """
+        known = {one.name for one in self.path.glob("part-*.parquet")}
+        return [number for number in range(parts) if self.part(number).name not in known]
+
+    def write(self, number: int, table: "pa.Table") -> Path:
+        """Write a part: it appears when it is complete.
+
+        Args:
+            number: Which part.
+            table: Its rows.
+
+        Raises:
+            RCExplainerError: It cannot be written, as on a full disk.
+        """
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        content = pa.BufferOutputStream()
+        parquet.write_table(table, content, compression="zstd")
+        try:
+            return write_whole(self.part(number), content.getvalue().to_pybytes())
+        except OSError as error:
+            raise RCExplainerError(
+                f"{self.part(number)} could not be written ({error.strerror or error}); all parts before it are whole: "
+                "make room and start the same command again, it goes on from there"
+            ) from error
+
+    def finish(self, summary: Mapping[str, Any]) -> None:
+        """Write the counts of a finished job."""
+        write_whole(self.path / SUMMARY_FILE, (to_text(dict(summary)) + "\n").encode())
+
+    def counts(self, parts: int) -> dict[str, int]:
+        """Count what is in finished parts.
+
+        Args:
+            parts: Number of all parts.
+
+        Returns:
+            `rows`, `errors`, and `flipped`; each file is read by its columns of flags alone.
+        """
+        from pyarrow import parquet
+
+        found = {"rows": 0, "errors": 0, "flipped": 0}
+        for number in range(parts):
+            if self.part(number).exists():
+                table = parquet.read_table(self.part(number), columns=["flipped", "error"])
+                found["rows"] += table.num_rows
+                found["errors"] += table.num_rows - table.column("error").null_count
+                found["flipped"] += sum(table.column("flipped").drop_null().to_pylist())
+        return found
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"
