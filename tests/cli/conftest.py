@@ -6,6 +6,7 @@ import pytest
 
 from rcexplainer.cli import main, own_network, saved_network
 from rcexplainer.cli.fit_report import fit_named
+from rcexplainer.cli.named_inputs import NamedInputs
 from tests.benchmark.toys import save_toy, small
 
 
@@ -76,7 +77,7 @@ def explainer(gnn):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(saved_network, "load", small)
         out = gnn.parent / "explainer.safetensors"
-        fit_named(str(gnn), out, dataset="ba-2motifs", settings={"epochs": 2}, progress=False)
+        fit_named(NamedInputs(str(gnn), "ba-2motifs"), out, settings={"epochs": 2}, progress=False)
     return out
 
 

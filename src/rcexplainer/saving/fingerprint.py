@@ -19,7 +19,7 @@ from torch_geometric.data import Data
 
 from rcexplainer import __version__
 from rcexplainer.core.namespace import named, part
-from rcexplainer.errors import CheckpointError
+from rcexplainer.errors import CheckpointError, SplitError
 from rcexplainer.gnn.device import device_of
 from rcexplainer.gnn.forward import Forward
 from rcexplainer.gnn.split import SplitModel, split_model
@@ -61,6 +61,7 @@ def describe(split: SplitModel, probes: Sequence[Data]) -> tuple[dict[str, Tenso
         "task": split.task,
         "head": split.head_name,
         "output": split.output,
+        "forward": split.forward_name,  # its name alone: functions are not saved
         "probes": [graph.num_nodes for graph in probes],  # without features, edges do not show isolated nodes
         "model": type(split.model).__name__,
         "fingerprint": fingerprint(split.model),
@@ -84,8 +85,8 @@ def recognise(
         The split model and the probe graphs.
 
     Raises:
-        CheckpointError: It is another model.
-        SplitError: The model cannot be split, for want of its `forward`, say.
+        CheckpointError: It is another model, or the `forward` it was fitted with is missing.
+        SplitError: The model cannot be split.
     """
     if not isinstance(model, nn.Module):
         raise CheckpointError(f"{path} needs the GNN it was fitted for, a torch.nn.Module, got {type(model).__name__}")
@@ -95,8 +96,16 @@ def recognise(
     probes = tuple(
         Data(**part(f"probe.{number}", there), num_nodes=num_nodes) for number, num_nodes in enumerate(about["probes"])
     )
-    split = split_model(model, list(probes), about["head"], forward, about["task"], about["output"])
-    _check_answers(path, about["model"], there["answers"], split.run(list(probes)).output, type(model).__name__)
+    try:
+        split = split_model(model, list(probes), about["head"], forward, about["task"], about["output"])
+        _check_answers(path, about["model"], there["answers"], split.run(list(probes)).output, type(model).__name__)
+    except (SplitError, CheckpointError) as error:
+        if forward is not None or about.get("forward") is None:
+            raise
+        raise CheckpointError(
+            f"{path} was fitted with forward={about['forward']}, and functions are not saved: pass forward= again "
+            f"(without it: {error})"
+        ) from error
     return split, probes
 
 
