@@ -160,7 +160,7 @@ class RCExplainer(Method):
             hops=given.hops,
             targets=targets,
             regions=learning.regions,
-            probes=probe_graphs(training.instances.graphs),
+            probes=probe_graphs(split, training.instances.graphs),
             history=trained.history,
             edgeless=edgeless,
             collapse=trained.collapse,

@@ -6,7 +6,9 @@ import pytest
 
 from rcexplainer.cli import main, own_network, saved_network
 from rcexplainer.cli.fit_report import fit_named
+from rcexplainer.cli.named_inputs import NamedInputs
 from tests.benchmark.toys import save_toy, small
+from tests.cli.own_package import TASKS, own, write_package
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def explainer(gnn):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(saved_network, "load", small)
         out = gnn.parent / "explainer.safetensors"
-        fit_named(str(gnn), out, dataset="ba-2motifs", settings={"epochs": 2}, progress=False)
+        fit_named(NamedInputs(str(gnn), "ba-2motifs"), out, settings={"epochs": 2}, progress=False)
     return out
 
 
@@ -89,3 +91,28 @@ def named(gnn, other_gnn, explainer, tmp_path):
         return [str(files.get(word, word)) for word in arguments]
 
     return replaced
+
+
+@pytest.fixture(scope="session")
+def own_folder(tmp_path_factory):
+    """The user's package, and an explainer for each task that was fitted on the training part."""
+    found = tmp_path_factory.mktemp("own")
+    write_package(found)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(found)
+        patch.setenv("OMP_NUM_THREADS", "1")
+        for task in TASKS:
+            words = ["--task", task, "--set", "epochs=2", "--set", "restarts=1", "--quiet"]
+            names = ["--class-names", "no,yes"] if task == "graph" else []
+            with pytest.raises(SystemExit) as left:
+                main(["fit", *own(task), *words, *names, "--out", str(found / f"{task}.safetensors")])
+            assert left.value.code in (0, None)
+    return found
+
+
+@pytest.fixture
+def inside(own_folder, monkeypatch):
+    """The folder of the user's package is the current one."""
+    monkeypatch.chdir(own_folder)
+    monkeypatch.syspath_prepend(own_folder)
+    return own_folder

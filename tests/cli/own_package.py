@@ -45,6 +45,34 @@ def made(task):
     return model.eval()
 
 
+class Unusual(Net):
+    """Takes its graphs in an order of its own, returns one logit, and has a second layer that could be the head."""
+
+    def __init__(self):
+        super().__init__("graph")
+        self.lin = nn.Linear(8, 4)
+        self.last = nn.Linear(4, 1)
+
+    def forward(self, adjacency, features, assignment, weights=None):
+        hidden = self.conv(features, adjacency, weights).tanh()
+        return self.last(self.lin(global_add_pool(hidden, assignment)).relu())
+
+
+def unusual_model():
+    from NAME.data import graphs
+
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        model = Unusual()
+    with torch.no_grad():
+        model.last.bias -= call(model, Batch.from_data_list(graphs()), None).median()
+    return model.eval()
+
+
+def call(model, batch, edge_weight):
+    return model(batch.edge_index, batch.x, batch.batch, edge_weight)
+
+
 def graph_model():
     return made("graph")
 
@@ -115,7 +143,16 @@ def words():
 """
 
 
-def write_package(folder: Path, name: str) -> None:
+NAME = "own_nets"
+TASKS = {"graph": "graphs", "node": "graph", "link": "graph"}  # task → function of NAME.data
+
+
+def own(task: str, data: str | None = None) -> list[str]:
+    """The options that name a model and its graphs."""
+    return ["--model", f"{NAME}.gnn:{task}_model", "--graphs", f"{NAME}.data:{data or TASKS[task]}"]
+
+
+def write_package(folder: Path, name: str = NAME) -> None:
     """Write the package: `name.gnn`, `name.data`, `name.wrong` (an error while it is imported) and `name.needs`.
 
     Args:

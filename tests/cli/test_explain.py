@@ -97,7 +97,7 @@ def test_a_refined_ranking(run, named):
         ([*EXPLAIN, "--refine", "0"], "--refine"),
         ([*EXPLAIN, "--out", "FOLDER"], "is a folder, not a file"),
         ([*EXPLAIN, "--device", "gpu"], "device 'gpu'"),
-        (["explain", "--dataset", "tree-cycles", *EXPLAIN[3:]], "tree-cycles is for node prediction, this command is"),
+        (["explain", "--dataset", "tree-cycles", *EXPLAIN[3:]], "was trained on ba-2motifs, not on tree-cycles"),
     ],
 )
 def test_mistakes(refused, named, arguments, message):

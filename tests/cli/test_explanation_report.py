@@ -11,6 +11,7 @@ from rcexplainer.cli.explanation_record import edge_labels
 from rcexplainer.cli.explanations import explain_named
 from rcexplainer.cli.fit_report import fit_named
 from rcexplainer.cli.instance_index import parse_index
+from rcexplainer.cli.named_inputs import NamedInputs
 from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.gnn import load_gnn
 from tests.benchmark.toys import save_toy, small
@@ -20,7 +21,9 @@ def explain_saved(dataset, model, explainer, part="test", index=None, device=Non
     """Explanations of a dataset's graphs, as `rcexplainer explain --dataset` makes them."""
     texts = None if index is None else [str(place) for place in index]
     asked = ExplainSettings(**settings)
-    return explain_named(str(model), explainer, dataset=dataset, part=part, index=texts, device=device, settings=asked)
+    return explain_named(
+        NamedInputs(str(model), dataset, device=device), explainer, part=part, index=texts, settings=asked
+    )
 
 
 def test_all_graphs_of_the_test_part(gnn, explainer):
@@ -101,7 +104,7 @@ def test_a_graph_that_cannot_be_explained_is_a_line_of_its_own(gnn, explainer, m
 
 def test_molecules_have_atoms(tmp_path):
     gnn = save_toy(tmp_path, "nitro")
-    fit_named(str(gnn), tmp_path / "e", dataset="nitro", settings={"epochs": 2}, progress=False)
+    fit_named(NamedInputs(str(gnn), "nitro"), tmp_path / "e", settings={"epochs": 2}, progress=False)
     report = explain_saved("nitro", gnn, tmp_path / "e", search="greedy")
     data = small("nitro")
     record = report.to_json()["explanations"][0]

@@ -60,7 +60,7 @@ def test_one_json_document(run, gnn, tmp_path):
         (["fit", "--dataset", "nitro", *FIT[3:]], "was trained on ba-2motifs, not on nitro"),
         (
             ["fit", "--dataset", "tree-cycles", *FIT[3:]],
-            "tree-cycles is for node prediction, this command",
+            "was trained on ba-2motifs, not on tree-cycles",
         ),
     ],
 )

@@ -7,18 +7,17 @@ import pytest
 
 import rcexplainer as rc
 from rcexplainer.cli.fit_report import fit_named
+from rcexplainer.cli.named_inputs import NamedInputs
 from rcexplainer.gnn import load_gnn
 
 
 def test_an_explainer_is_fitted_and_kept(gnn, tmp_path):
     out = tmp_path / "new" / "explainer.safetensors"
     report = fit_named(
-        str(gnn),
+        NamedInputs(str(gnn), "ba-2motifs", device="cpu"),
         out,
-        dataset="ba-2motifs",
         settings={"epochs": 2},
         checkpoint=tmp_path / "fit.safetensors",
-        device="cpu",
         progress=False,
     )
     assert (report.graphs, report.validation, report.epochs, report.seed) == (80, 10, 2, 0)
@@ -42,9 +41,8 @@ def test_an_explainer_is_fitted_and_kept(gnn, tmp_path):
 @pytest.mark.parametrize("preset", ["paper", "released"])
 def test_every_preset(gnn, tmp_path, preset, caplog):
     report = fit_named(
-        str(gnn),
+        NamedInputs(str(gnn), "ba-2motifs"),
         tmp_path / "e",
-        dataset="ba-2motifs",
         preset=preset,
         settings={"epochs": 1, "patience": 1},
         progress=False,

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from rcexplainer.cli.fit_report import fit_named
+from rcexplainer.cli.named_inputs import NamedInputs
 from tests.benchmark.toys import save_toy
 
 ROWS = "code,smiles\nA-1,Nc1ccccc1CC(=O)O\nA-2,C1CC\nA-3,CCCCO\nA-4,O=[N+]([O-])c1ccc(CCCCCCCCCCCCCCC)cc1\n"
@@ -21,7 +22,7 @@ def molecules(tmp_path_factory):
 
         patch.setattr(saved_network, "load", small)
         gnn = save_toy(folder, "nitro").rename(folder / "gnn.safetensors")
-        fit_named(str(gnn), folder / "e.safetensors", dataset="nitro", settings={"epochs": 2}, progress=False)
+        fit_named(NamedInputs(str(gnn), "nitro"), folder / "e.safetensors", settings={"epochs": 2}, progress=False)
     (folder / "new.csv").write_text(ROWS)
     return folder
 

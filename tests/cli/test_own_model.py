@@ -5,39 +5,7 @@ import sys
 
 import pytest
 
-from rcexplainer.cli import main
-from tests.cli.own_package import write_package
-
-NAME = "own_nets"
-EXPLAINERS = {"graph": "graphs", "node": "graph", "link": "graph"}  # task → function of NAME.data
-
-
-def own(task: str, data: str | None = None) -> list[str]:
-    return ["--model", f"{NAME}.gnn:{task}_model", "--graphs", f"{NAME}.data:{data or EXPLAINERS[task]}"]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """The package, and an explainer for each task that was fitted on the training part."""
-    found = tmp_path_factory.mktemp("own")
-    write_package(found, NAME)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(found)
-        patch.setenv("OMP_NUM_THREADS", "1")
-        for task in EXPLAINERS:
-            words = ["--task", task, "--set", "epochs=2", "--set", "restarts=1", "--quiet"]
-            names = ["--class-names", "no,yes"] if task == "graph" else []
-            with pytest.raises(SystemExit) as left:
-                main(["fit", *own(task), *words, *names, "--out", str(found / f"{task}.safetensors")])
-            assert left.value.code in (0, None)
-    return found
-
-
-@pytest.fixture
-def inside(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    monkeypatch.syspath_prepend(folder)
-    return folder
+from tests.cli.own_package import NAME, TASKS, own
 
 
 def explain(task: str) -> list[str]:
@@ -110,7 +78,7 @@ def test_links(run, inside):
     assert run(*named, "--index", "0-5").code == 0
 
 
-@pytest.mark.parametrize("task", EXPLAINERS)
+@pytest.mark.parametrize("task", TASKS)
 def test_evaluate(run, inside, task, tmp_path):
     words = ["--explainer", f"{task}.safetensors", "--methods", "gradient", "--quiet", "--json"]
     ended = run("evaluate", *own(task), "--task", task, *words, "--out", str(tmp_path))
@@ -201,3 +169,53 @@ def test_evaluate_a_network_of_ours_without_training_it(run, gnn, explainer):
     assert [one["method"] for one in document["results"]] == [explainer.name, "greedy", "occlusion", "random"]
     assert (document["learnt"], document["validation"], document["held_out"]) == (80, 10, 10)
     assert document["saved"] == [explainer.name]
+
+
+UNUSUAL = ["--model", f"{NAME}.gnn:unusual_model", "--graphs", f"{NAME}.data:graphs"]
+CALLED = ["--forward", f"{NAME}.gnn:call"]
+
+
+def test_a_model_with_an_unusual_call_from_end_to_end(run, inside):
+    """One logit without labels, a call of its own, and a head that is chosen: everything has to be said once."""
+    quick = ["--set", "epochs=1", "--set", "restarts=1", "--quiet"]
+    said = [*CALLED, "--head", "last", "--output", "binary_logit"]
+    fitted = run("fit", *UNUSUAL, *said, *quick, "--out", "unusual.safetensors", "--json")
+    document = json.loads(fitted.out)
+    assert (document["head"], document["output"], document["forward"]) == ("last", "binary_logit", f"{NAME}.gnn:call")
+    explainer = [*UNUSUAL, "--explainer", "unusual.safetensors", "--quiet"]
+    explained = json.loads(run("explain", *explainer, *CALLED, "--index", "3,5", "--json").out)
+    assert explained["failed"] == 0
+    measured = run("evaluate", *explainer, *CALLED, "--methods", "gradient", "--json")
+    results = json.loads(measured.out)["results"]  # head and output are those of the explainer
+    assert [one["skipped"] for one in results] == [None] * 5
+    again = run("evaluate", *UNUSUAL, *said, "--index", "0,1,2", *quick)
+    assert "rcexplainer 3" in " ".join(again.out.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["fit", *UNUSUAL], "needs 'adjacency', which the graphs do not have"),
+        (["fit", *UNUSUAL], "pass --forward module:function, your own function (model, batch, edge_weight)\n"),
+        (["fit", *UNUSUAL, *CALLED], "if it is the logit of class 1, pass --output binary_logit"),
+        (["fit", *UNUSUAL, *CALLED, "--output", "logit"], "--output must be one of logits, log_probs, probs, binary_"),
+        (["fit", *UNUSUAL, *CALLED, "--output", "probs"], "--output probs lies between 0 and 1"),
+        (["fit", *UNUSUAL, *CALLED, "--head", "first"], "has no module 'first'; candidates for the head: lin, last"),
+        (["fit", *UNUSUAL, "--forward", f"{NAME}.gnn:cal"], "has no function cal; did you mean call?"),
+        (["fit", *UNUSUAL, "--forward", f"{NAME}.gnn:made"], "is called with three arguments, (model, batch, edge_"),
+        (["fit", *UNUSUAL, "--forward", "call"], "--forward takes module:function, such as my_package.gnn:call_mo"),
+        (["evaluate", "--dataset", "nitro", "--head", "lin"], "--head is used with --model"),
+        (["evaluate", "--dataset", "nitro", "--seed", "3"], "--seed is used with --model"),
+    ],
+)
+def test_advice_is_given_in_options(refused, inside, words, message):
+    refused(words, message)
+
+
+def test_a_forward_is_asked_for_again(run, inside):
+    quick = ["--set", "epochs=1", "--set", "restarts=1", "--quiet", "--out", "called.safetensors"]
+    assert run("fit", *UNUSUAL, *CALLED, "--output", "binary_logit", *quick).code == 0
+    ended = run("explain", *UNUSUAL, "--explainer", "called.safetensors", "--quiet")
+    assert ended.code == 2
+    assert f"called.safetensors was fitted with --forward {NAME}.gnn:call, and functions are not saved" in ended.err
+    assert "pass --forward again" in ended.err

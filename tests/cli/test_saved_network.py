@@ -6,7 +6,7 @@ import pytest
 
 from rcexplainer.cli import saved_network
 from rcexplainer.cli.saved_network import open_network
-from rcexplainer.errors import CheckpointError, RCExplainerError
+from rcexplainer.errors import CheckpointError
 from rcexplainer.gnn import load_gnn, save_gnn
 from tests.benchmark.toys import small
 
@@ -32,8 +32,11 @@ def test_a_network_whose_file_has_no_seed_and_no_dataset(gnn, tmp_path):
 def test_other_data_are_refused(gnn, tmp_path):
     with pytest.raises(CheckpointError, match="was trained on ba-2motifs, not on nitro"):
         open_network("nitro", gnn)
-    with pytest.raises(RCExplainerError, match="tree-cycles is for node prediction, this command is for graph"):
+    with pytest.raises(CheckpointError, match="was trained on ba-2motifs, not on tree-cycles"):
         open_network("tree-cycles", gnn)
+    nameless = save_gnn(tmp_path / "gnn", load_gnn(gnn).model)
+    with pytest.raises(CheckpointError, match="is for graph prediction, tree-cycles is for node prediction"):
+        open_network("tree-cycles", nameless)
 
 
 def test_a_file_is_the_same_from_any_folder(gnn, tmp_path, monkeypatch):

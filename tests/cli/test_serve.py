@@ -12,39 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from rcexplainer.cli import main
-from tests.cli.own_package import write_package
+from tests.cli.own_package import NAME, own
 
 pytest.importorskip("fastapi", reason="fastapi is not installed (extra app): the server is not tested")
 pytest.importorskip("uvicorn", reason="uvicorn is not installed (extra app): the server is not tested")
-NAME = "served_nets"
-DATA = {"graph": "graphs", "node": "graph", "link": "graph"}  # task → function of NAME.data
-
-
-def own(task: str) -> list[str]:
-    return ["--model", f"{NAME}.gnn:{task}_model", "--graphs", f"{NAME}.data:{DATA[task]}"]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    found = tmp_path_factory.mktemp("served")
-    write_package(found, NAME)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(found)
-        patch.setenv("OMP_NUM_THREADS", "1")
-        for task in DATA:
-            words = ["--task", task, "--set", "epochs=1", "--set", "restarts=1", "--quiet"]
-            with pytest.raises(SystemExit) as left:
-                main(["fit", *own(task), *words, "--out", str(found / f"{task}.safetensors")])
-            assert left.value.code in (0, None)
-    return found
-
-
-@pytest.fixture
-def inside(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    monkeypatch.syspath_prepend(folder)
-    return folder
 
 
 class Served:

@@ -12,6 +12,7 @@ from torch_geometric.utils import to_undirected
 import rcexplainer as rc
 from rcexplainer.errors import CheckpointError
 from rcexplainer.gnn import TrainConfig, gnn_config, split_model, train_gnn
+from rcexplainer.saving.fingerprint import probe_graphs
 from tests.gnn import zoo
 from tests.gnn.graphs import make_graphs
 
@@ -78,10 +79,25 @@ def test_a_models_own_call_is_needed_again(tmp_path):
         model.lin.bias -= forward(model, Batch.from_data_list(graphs), None).mean(0)
     fitted = rc.RCExplainer(epochs=1).fit(model, graphs, forward=forward, progress=False)
     path = fitted.save(tmp_path / "explainer.safetensors")
-    with pytest.raises(rc.errors.SplitError, match="needs 'adjacency'"):
+    named = r"was fitted with forward=tests\.saving\.test_explainer_file:.*forward, .*pass forward= again"
+    with pytest.raises(rc.errors.SplitError, match=f"{named}.*needs 'adjacency'"):
         rc.load(path, model)
     loaded = rc.load(path, model, forward=forward)
     assert torch.equal(loaded.explain(graphs[3]).edge_scores, fitted.explain(graphs[3]).edge_scores)
+
+
+def test_probes_are_instances_whose_edges_matter() -> None:
+    """A model may give its smallest instances the same answer without edges; it is split again on others."""
+    graphs = make_graphs(30)
+    width = graphs[0].x.size(1)
+    model = rc.gnn.GNN(rc.gnn.gnn_config("shallow", width, 2)).eval()  # one layer: without features, edges say nothing
+    ring = torch.tensor([[0, 1, 2, 1, 2, 0], [1, 2, 0, 0, 1, 2]])
+    silent = [Data(x=torch.zeros(3, width), edge_index=ring) for _ in range(9)]
+    split = split_model(model, graphs)
+    probes = probe_graphs(split, [*silent, *graphs])
+    assert any(bool(probe.x.any()) for probe in probes)
+    assert split_model(model, list(probes)).head_name == split.head_name
+    assert all(probe.num_nodes == 3 for probe in probe_graphs(split, silent))  # nothing better is there
 
 
 def test_the_same_weights_in_another_architecture_are_another_gnn(case, tmp_path) -> None:

@@ -192,7 +192,7 @@ class PGExplainer(Method):
         labels = instances.passes(lambda done: instances.split.log_probs(done.output)).argmax(1)
         seeds = [seed + RESTART_SEEDS * place for place in range(settings.restarts)]
         nets = tuple(trained_gate(instances, labels, settings, one, progress) for one in seeds)
-        return PGScores(nets, probe_graphs(instances.graphs), self.connected)
+        return PGScores(nets, probe_graphs(instances.split, instances.graphs), self.connected)
 
     def fitted(self, **parts: Any) -> FittedPGExplainer:
         """The fitted explainer made of these parts."""

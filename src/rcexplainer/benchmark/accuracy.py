@@ -9,9 +9,10 @@ from statistics import fmean, stdev
 from typing import Any
 
 from rcexplainer import __version__
-from rcexplainer.datasets import GraphDataset, load
+from rcexplainer.datasets import GraphDataset, load, task_of
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn import GNNConfig, TrainConfig, TrainedGNN, gnn_config, save_gnn, train_gnn
+from rcexplainer.gnn.models import DEFAULT_MODELS
 from rcexplainer.gnn.trainer import DEFAULT_TRAINING
 
 PARTS = ("train", "val", "test")
@@ -89,7 +90,7 @@ def versions() -> dict[str, str]:
 
 def train_seeds(
     dataset: str,
-    arch: str = "paper",
+    arch: str | None = None,
     seeds: Sequence[int] = (0,),
     *,
     root: Path | None = None,
@@ -103,7 +104,7 @@ def train_seeds(
 
     Args:
         dataset: A name of `rcexplainer.datasets`.
-        arch: A name of `rcexplainer.gnn.models.MODELS`.
+        arch: A name of `rcexplainer.gnn.models.MODELS`; None: the usual one for this kind of set, as in `evaluate`.
         seeds: Each draws its own data, split and weights.
         root: Where downloaded datasets are.
         out: A folder for the trained networks; None: they are not kept.
@@ -120,6 +121,7 @@ def train_seeds(
     """
     if not seeds:
         raise RCExplainerError("at least one seed is needed")
+    arch = arch or DEFAULT_MODELS[task_of(dataset)]
     runs: list[TrainingRun] = []
     for seed in seeds:
         data = load(dataset, root=root, seed=seed)

@@ -46,6 +46,7 @@ class Case:
     device: str | None = None
     baseline_settings: Mapping[str, Any] = field(default_factory=dict)  # of a baseline, on top of its tuned settings
     motifs_apart: bool = False  # in node sets RCExplainer's validation nodes are of motifs of their own
+    call: Mapping[str, Any] = field(default_factory=dict)  # head, forward and output of a model; found where left out
 
     @classmethod
     def of(
@@ -120,7 +121,7 @@ class Case:
     @cached_property
     def split(self) -> SplitModel:
         """The model on the CPU, taken apart: what explanations are judged with."""
-        return split_model(self.model, self._shown, task=self.data.task)
+        return split_model(self.model, self._shown, task=self.data.task, **self.call)
 
     @cached_property
     def hops(self) -> int:

@@ -154,6 +154,7 @@ def _fitting(case: Case, progress: bool) -> dict[str, Any]:
         "class_names": case.data.class_names,
         "seed": case.seed,
         "progress": progress,
+        **case.call,
     }
 
 

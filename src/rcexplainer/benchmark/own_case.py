@@ -71,6 +71,7 @@ class OwnCase(Case):
         preset: str,
         settings: Mapping[str, Any],
         device: str | None,
+        call: Mapping[str, Any],
     ) -> "OwnCase":
         """Make a case.
 
@@ -82,13 +83,25 @@ class OwnCase(Case):
             preset: Of RCExplainer.
             settings: Of RCExplainer, on top of the preset.
             device: Where methods are run on graphs; None: the CPU.
+            call: `head`, `forward` and `output` of the network; found where left out.
         """
         if data.task == "graph":
             parts = Split(held_out.learnt, held_out.validation, held_out.explained)
             data = replace(data, split=parts)
         network = cast(GNN, model)  # a case of ours says more about its network than methods look at
         place = device if data.task == "graph" else None
-        return cls(data, network, float("nan"), seed, preset, settings, "every class", device=place, held_out=held_out)
+        return cls(
+            data,
+            network,
+            float("nan"),
+            seed,
+            preset,
+            settings,
+            "every class",
+            device=place,
+            call=call,
+            held_out=held_out,
+        )
 
     @cached_property
     def _parts(self) -> tuple[Tensor, Tensor] | None:

@@ -141,6 +141,7 @@ def evaluate_own(
     settings: Mapping[str, Any] | None = None,
     seed: int = 0,
     device: str | None = None,
+    call: Mapping[str, Any] | None = None,
     progress: bool = True,
 ) -> OwnEvaluation:
     """Fit methods to a trained model, and measure them on instances they were not fitted on.
@@ -156,6 +157,7 @@ def evaluate_own(
         settings: Of RCExplainer, on top of the preset.
         seed: Of methods that draw random numbers.
         device: Where methods are run on graphs; None: the CPU.
+        call: `head`, `forward` and `output` of the network, as for `Method.fit`; found where left out.
         progress: Show progress bars.
 
     Returns:
@@ -168,7 +170,7 @@ def evaluate_own(
     names = chosen(methods) if methods is not None else ([*([] if ready else [OURS]), *REFERENCES])
     held_out = HeldOut.of(data, index)
     own = dict(settings or {})
-    case = OwnCase.made(model, data, held_out, seed=seed, preset=preset, settings=own, device=device)
+    case = OwnCase.made(model, data, held_out, seed=seed, preset=preset, settings=own, device=device, call=call or {})
     _ = case.split  # a model that cannot be explained is refused before any method is fitted
     fits: dict[str, Fit] = {name: partial(_ready, one) for name, one in ready.items()}
     fits |= {name: partial(METHODS[name].fit, case, False) for name in names}

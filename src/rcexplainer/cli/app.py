@@ -11,6 +11,7 @@ import typer
 from rcexplainer import __version__
 from rcexplainer.cli import bench, datasets, demo, evaluate, explain, fit, report, reproduce, serve, train
 from rcexplainer.cli.old_names import with_new_names
+from rcexplainer.cli.option_names import as_options
 from rcexplainer.errors import RCExplainerError
 
 QUESTION = "What would have had to be missing for this prediction of a graph neural network to be different?"
@@ -43,7 +44,7 @@ def main(arguments: list[str] | None = None) -> None:
     except typer.TyperException as error:
         _fail(_usage(error, words))
     except RCExplainerError as error:
-        _fail(str(error))
+        _fail(as_options(str(error)))
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
     except (KeyboardInterrupt, typer.Abort):

@@ -5,21 +5,29 @@ from typing import Annotated
 
 import typer
 
+from rcexplainer.cli.example_words import OWN_EXPLAINER
+from rcexplainer.cli.named_inputs import NamedInputs
 from rcexplainer.cli.option_conflicts import refuse_together, refuse_without
 from rcexplainer.cli.options import (
-    ARCHITECTURES,
+    INDEX_FORMS,
     INPUT,
     METHOD,
     OUTPUT,
+    OWN,
+    Architecture,
     DatasetOrGraphs,
     Device,
-    Graphs,
+    ForwardName,
+    GraphsName,
+    HeadName,
     Json,
+    OutputKindName,
     Preset,
     Quiet,
     Root,
     Settings,
-    Task,
+    SplitSeed,
+    TaskOption,
     Threads,
     parse_settings,
 )
@@ -28,24 +36,18 @@ from rcexplainer.cli.threads import use_threads
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.saving.documents import writable_folder
 
-PROTOCOL, OWN = "Protocol", "Your own model"  # groups of options in the help
+PROTOCOL = "Protocol"  # a group of options in the help
 EXAMPLES = (
     "rcexplainer evaluate --dataset ba-2motifs --seeds 3 --out evaluation",
     "rcexplainer evaluate --dataset mutagenicity --methods rcexplainer,gnnexplainer,pgexplainer",
     "rcexplainer evaluate --dataset mutagenicity --protocol paper --preset paper",
-    "rcexplainer evaluate --model my_package.gnn:load_model --graphs my_package.data:load_graphs \\\n"
-    "    --explainer explainer.safetensors --methods gnnexplainer",
+    f"rcexplainer evaluate {OWN_EXPLAINER} --methods gnnexplainer",
 )
 
 
 def evaluate(
     dataset: DatasetOrGraphs = None,
-    arch: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", rich_help_panel=INPUT, help=ARCHITECTURES, show_default="paper; for links: shallow"
-        ),
-    ] = None,
+    arch: Architecture = None,
     recipe: Annotated[
         str | None,
         typer.Option(
@@ -66,15 +68,18 @@ def evaluate(
             "nn.Module, or a file that `rcexplainer train` wrote.",
         ),
     ] = None,
-    graphs: Graphs = None,
-    task: Task = None,
+    graphs: GraphsName = None,
+    task: TaskOption = None,
+    forward: ForwardName = None,
+    head: HeadName = None,
+    output: OutputKindName = None,
     index: Annotated[
         list[str] | None,
         typer.Option(
             metavar="N,N…",
             rich_help_panel=OWN,
-            help="Hold out exactly these, and fit on all others: graphs by their place, nodes by their number, links "
-            "as pairs such as 0-5,2-9; or a file of these (default: the test part of a split by --seed).",
+            help="Hold out exactly these, and fit on all others (default: the test part of the split): " + INDEX_FORMS,
+            show_default=False,
         ),
     ] = None,
     explainer: Annotated[
@@ -85,9 +90,7 @@ def evaluate(
             help="Measure this explainer, a file that `rcexplainer fit` wrote, in place of fitting one.",
         ),
     ] = None,
-    seed: Annotated[
-        int, typer.Option(min=0, metavar="N", rich_help_panel=OWN, help="Seed of the split of your own graphs.")
-    ] = 0,
+    seed: SplitSeed = None,
     methods: Annotated[
         str | None,
         typer.Option(
@@ -147,26 +150,21 @@ def evaluate(
         from rcexplainer.cli.named_evaluation import evaluate_named
 
         own = evaluate_named(
-            model,
-            dataset=dataset,
-            graphs=graphs,
-            task=task,
+            NamedInputs(model, dataset, graphs, task, seed, root, device, head, output, forward),
             index=index,
             explainer=explainer,
             methods=methods,
             preset=preset,
             settings=parse_settings(settings),
-            seed=seed,
-            root=root,
             out=out,
-            device=device,
             progress=not quiet,
         )
         show_tables(own.to_json() | {"model": model}, own.tables(), as_json)
         return
     from rcexplainer.benchmark.harness import evaluate as run
 
-    refuse_without("--model", graphs=graphs, task=task, index=index, explainer=explainer)
+    named = {"graphs": graphs, "task": task, "forward": forward, "head": head, "output": output, "index": index}
+    refuse_without("--model", **named, explainer=explainer, seed=seed)
     if dataset is None:
         raise RCExplainerError("give --dataset NAME, or your own --model and --graphs")
     result = run(

@@ -5,49 +5,51 @@ from typing import Annotated
 
 import typer
 
+from rcexplainer.cli.example_words import OWN_EXPLAINER, SAVED_EXPLAINER
+from rcexplainer.cli.named_inputs import NamedInputs
 from rcexplainer.cli.options import (
     INPUT,
     METHOD,
     OUTPUT,
+    WHICH,
     DatasetOrGraphs,
     Device,
-    Graphs,
+    ExplainerFile,
+    ForwardName,
+    GraphsName,
+    IndexTexts,
     Json,
-    Model,
+    ModelName,
+    PartName,
     Quiet,
     Root,
     SplitSeed,
-    Task,
+    TaskOption,
     Threads,
 )
 from rcexplainer.cli.output import show
 from rcexplainer.cli.threads import use_threads
 from rcexplainer.saving.documents import writable_file, write_document
 
-WHICH = "Which graphs, nodes or links"  # a group of options in the help
-FILES = "--dataset nitro --model gnn.safetensors --explainer explainer.safetensors"
-OWN = "--model my_package.gnn:load_model --graphs my_package.data:load_graphs \\\n    --explainer explainer.safetensors"
 EXAMPLES = (
-    f"rcexplainer explain {FILES} --limit 5",
-    f"rcexplainer explain {FILES} \\\n    --predicted positive --search greedy --out explanations.json",
-    f"rcexplainer explain {FILES} \\\n    --search greedy --confidence 0.8",
-    f"rcexplainer explain {FILES} --limit 5 --refine 32",
-    f"rcexplainer explain {FILES} --html page.html",
+    f"rcexplainer explain {SAVED_EXPLAINER} --limit 5",
+    f"rcexplainer explain {SAVED_EXPLAINER} \\\n    --predicted positive --search greedy --out explanations.json",
+    f"rcexplainer explain {SAVED_EXPLAINER} \\\n    --search greedy --confidence 0.8",
+    f"rcexplainer explain {SAVED_EXPLAINER} --limit 5 --refine 32",
+    f"rcexplainer explain {SAVED_EXPLAINER} --html page.html",
     "rcexplainer explain --input molecules.csv --model gnn.safetensors --explainer explainer.safetensors",
-    f"rcexplainer explain {OWN} --index 3,5,8",
-    f"rcexplainer explain {OWN} --task link --index 0-5,2-9",
+    f"rcexplainer explain {OWN_EXPLAINER} --index 3,5,8",
+    f"rcexplainer explain {OWN_EXPLAINER} --task link --index 0-5,2-9",
 )
 
 
 def explain(
-    model: Model,
-    explainer: Annotated[
-        Path,
-        typer.Option(metavar="FILE", rich_help_panel=INPUT, help="Explainer, a file that `rcexplainer fit` wrote."),
-    ],
+    model: ModelName,
+    explainer: ExplainerFile,
     dataset: DatasetOrGraphs = None,
-    graphs: Graphs = None,
-    task: Task = None,
+    graphs: GraphsName = None,
+    task: TaskOption = None,
+    forward: ForwardName = None,
     input_file: Annotated[
         Path | None,
         typer.Option(
@@ -69,23 +71,8 @@ def explain(
     ] = None,
     seed: SplitSeed = None,
     root: Root = None,
-    part: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            rich_help_panel=WHICH,
-            help="Part of the split: train, val or test (default: test of a dataset; all of your own graphs).",
-        ),
-    ] = None,
-    index: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="N,N…",
-            rich_help_panel=WHICH,
-            help="Only these: graphs of a dataset by their place in the part, such as 0,5,7; your own graphs by their "
-            "place, nodes by their number, links as pairs such as 0-5,2-9; a file of these, or all. May be repeated.",
-        ),
-    ] = None,
+    part: PartName = None,
+    index: IndexTexts = None,
     predicted: Annotated[
         str | None,
         typer.Option(
@@ -162,19 +149,13 @@ def explain(
     if html is not None:
         writable_page(html)
     report = explain_named(
-        model,
+        NamedInputs(model, dataset, graphs, task, seed, root, device, forward=forward),
         explainer,
-        dataset=dataset,
-        graphs=graphs,
         input_file=input_file,
         columns=(smiles_column, id_column),
-        task=task,
         part=part,
         index=index,
         settings=settings,
-        seed=seed,
-        root=root,
-        device=device,
     )
     caption = report.caption()
     if out is not None:

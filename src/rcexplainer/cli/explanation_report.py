@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
+from torch_geometric.data import Data
 
 from rcexplainer.cli.explanation_record import edge_labels, explanation_record, identity, prediction_text
 from rcexplainer.cli.instance_index import Place
@@ -11,6 +13,7 @@ from rcexplainer.datasets import GraphDataset
 from rcexplainer.datasets.node_labels import node_label
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.method.fitted_explainer import FittedExplainer
+from rcexplainer.tasks.index import Pair
 
 CELL_EDGES = 3  # edges in a cell of the table
 CELL_SMILES = 14  # characters of a SMILES in a cell
@@ -176,11 +179,20 @@ def class_label(data: GraphDataset, position: Place) -> str | None:
     Returns:
         The name; None where it has no class, or none that is known.
     """
-    if not isinstance(position, int):
-        return None
-    label = (data[position] if data.task == "graph" else data.graph).get("y")
-    if data.task == "node" and isinstance(label, Tensor):
-        label = label[position] if label.dim() == 1 and 0 <= position < len(label) else None
+    if isinstance(position, int):
+        label = (data[position] if data.task == "graph" else data.graph).get("y")
+        if data.task == "node" and isinstance(label, Tensor):
+            label = label[position] if label.dim() == 1 and 0 <= position < len(label) else None
+    else:
+        label = _link_label(data.graph, position)
     if not isinstance(label, Tensor) or label.numel() != 1 or label.is_floating_point():
         return None
     return data.class_names[int(label)] if 0 <= int(label) < data.num_classes else None
+
+
+def _link_label(graph: Data, pair: Pair) -> Tensor | None:
+    """The label of a pair of nodes, where it is one of `edge_label_index`."""
+    pairs, labels = graph.get("edge_label_index"), graph.get("edge_label")
+    if not isinstance(pairs, Tensor) or not isinstance(labels, Tensor):
+        return None
+    return labels[(pairs.cpu() == torch.tensor(pair).unsqueeze(1)).all(0).to(labels.device)][:1]

@@ -5,54 +5,63 @@ from typing import Annotated
 
 import typer
 
+from rcexplainer.cli.example_words import OWN_FUNCTIONS, SAVED_NETWORK
+from rcexplainer.cli.named_inputs import NamedInputs
 from rcexplainer.cli.options import (
     COMPUTING,
-    INPUT,
+    INDEX_FORMS,
     OUTPUT,
+    OWN,
+    WHICH,
     DatasetOrGraphs,
     Device,
-    Graphs,
+    ForwardName,
+    GraphsName,
+    HeadName,
     Json,
-    Model,
+    ModelName,
+    OutputKindName,
     Preset,
     Quiet,
     Root,
     Settings,
     SplitSeed,
-    Task,
+    TaskOption,
     Threads,
     parse_settings,
 )
 from rcexplainer.cli.output import show
 from rcexplainer.cli.threads import use_threads
 
-OWN = "--model my_package.gnn:load_model --graphs my_package.data:load_graphs"
 EXAMPLES = (
-    "rcexplainer fit --dataset nitro --model gnn.safetensors --out explainer.safetensors",
-    "rcexplainer fit --dataset nitro --model gnn.safetensors --set epochs=20 --checkpoint state.safetensors",
-    f"rcexplainer fit {OWN} --out explainer.safetensors",
-    f"rcexplainer fit {OWN} --task node --index nodes.txt",
+    f"rcexplainer fit {SAVED_NETWORK}",
+    f"rcexplainer fit {SAVED_NETWORK} --set epochs=20 --checkpoint state.safetensors",
+    f"rcexplainer fit {OWN_FUNCTIONS}",
+    f"rcexplainer fit {OWN_FUNCTIONS} \\\n    --forward my_package.gnn:call_model --head classifier --output logits",
+    f"rcexplainer fit {OWN_FUNCTIONS} \\\n    --task node --index nodes.txt",
 )
 
 
 def fit(
-    model: Model,
+    model: ModelName,
     dataset: DatasetOrGraphs = None,
-    graphs: Graphs = None,
-    task: Task = None,
+    graphs: GraphsName = None,
+    task: TaskOption = None,
+    forward: ForwardName = None,
+    head: HeadName = None,
+    output: OutputKindName = None,
+    class_names: Annotated[
+        str | None,
+        typer.Option(metavar="NAME,NAME…", rich_help_panel=OWN, help="Names of your own model's classes, in order."),
+    ] = None,
     index: Annotated[
         list[str] | None,
         typer.Option(
             metavar="N,N…",
-            rich_help_panel=INPUT,
-            help="Fit on these of your own instances: graphs by their place, nodes by their number, links as pairs "
-            "such as 0-5,2-9; a file of these, or all (default: the training part of a split by the seed, or of the "
-            "graph's own masks). May be repeated.",
+            rich_help_panel=WHICH,
+            help="Fit on these nodes, links or own graphs (default: the training part of the split): " + INDEX_FORMS,
+            show_default=False,
         ),
-    ] = None,
-    class_names: Annotated[
-        str | None,
-        typer.Option(metavar="NAME,NAME…", rich_help_panel=INPUT, help="Names of your own model's classes, in order."),
     ] = None,
     seed: SplitSeed = None,
     root: Root = None,
@@ -79,19 +88,13 @@ def fit(
     from rcexplainer.cli.fit_report import fit_named
 
     report = fit_named(
-        model,
+        NamedInputs(model, dataset, graphs, task, seed, root, device, head, output, forward),
         out,
-        dataset=dataset,
-        graphs=graphs,
-        task=task,
         index=index,
         class_names=None if class_names is None else [name.strip() for name in class_names.split(",")],
         preset=preset,
         settings=parse_settings(settings),
         checkpoint=checkpoint,
-        seed=seed,
-        root=root,
-        device=device,
         progress=not quiet,
     )
     show(report.to_json(), [report.row()], report.caption(), as_json)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,8 @@ from rcexplainer.benchmark.accuracy import versions
 from rcexplainer.cli.explain_settings import ExplainSettings
 from rcexplainer.cli.explanations import explained_instances
 from rcexplainer.cli.instance_index import ChosenInstance, graphs_at, in_whole, places_of
-from rcexplainer.cli.own_network import find_network
+from rcexplainer.cli.named_inputs import NamedInputs
+from rcexplainer.cli.own_network import call_arguments, find_network
 from rcexplainer.core.region_summary import RegionSummaries
 from rcexplainer.datasets import GraphDataset
 from rcexplainer.errors import RCExplainerError
@@ -46,6 +47,9 @@ class FitReport:
             border it, and the validation graphs in it: their margins, and the edges their counterfactuals delete.
         summary: The regions as a table.
         epochs: Epochs trained.
+        head: The module where the model's head begins.
+        output: Kind of numbers the model returns.
+        forward: `module:function` that calls the model; None: a common convention fits.
         validation_loss: The lowest one.
         seconds: Time of the fit.
     """
@@ -63,6 +67,9 @@ class FitReport:
     regions: tuple[dict[str, Any], ...]
     summary: str
     epochs: int
+    head: str
+    output: str
+    forward: str | None
     validation_loss: float
     seconds: float
 
@@ -81,7 +88,8 @@ class FitReport:
         """Return the regions, and where everything is."""
         return (
             f"{self.summary}\n{SUMMARY_COLUMNS.format(self.task)}\n\nfitted for {self.model} on the {self.part} "
-            f"of {self.dataset}, saved in {self.explainer}"
+            f"of {self.dataset}, saved in {self.explainer}; head: {self.head}, output: {self.output}"
+            + ("" if self.forward is None else f"; explain and serve it with --forward {self.forward}, too")
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -90,38 +98,26 @@ class FitReport:
 
 
 def fit_named(
-    model: str,
+    inputs: NamedInputs,
     out: Path,
     *,
-    dataset: str | None = None,
-    graphs: str | None = None,
-    task: str | None = None,
     index: Sequence[str] | None = None,
     class_names: Sequence[str] | None = None,
     preset: str = "default",
     settings: Mapping[str, Any] | None = None,
     checkpoint: Path | None = None,
-    seed: int | None = None,
-    root: Path | None = None,
-    device: str | None = None,
     progress: bool = True,
 ) -> FitReport:
     """Fit an explainer for a network that a command line names, and save it.
 
     Args:
-        model: File of a network, or `module:function`.
+        inputs: The network and its graphs.
         out: File of the explainer.
-        dataset: Name of a dataset.
-        graphs: `module:function`, in place of a dataset.
-        task: graph, node or link; None: as the dataset is, else graph.
         index: The values of `--index`; None: the training part, with the validation part for early stopping.
         class_names: Names of the classes, for graphs without any.
         preset: Name of the preset.
         settings: Fields of `RCConfig` that differ from the preset.
         checkpoint: File with the state of the fit, from which a killed run goes on.
-        seed: Seed of the split and of the fit; None: the seed a network of ours was trained with, else 0.
-        root: Folder of downloaded datasets.
-        device: Device to fit on; the CPU by default.
         progress: Show progress bars.
 
     Returns:
@@ -131,14 +127,18 @@ def fit_named(
         RCExplainerError: A setting, a file or the device cannot be used, or network and graphs do not belong together.
     """
     RCExplainer(preset=preset, **(settings or {}))  # first: a wrong setting costs no time
-    usable_device(device)
+    usable_device(inputs.device)
     writable_file(out)
     if checkpoint is not None:
         writable_file(checkpoint, "--checkpoint")
-    network = find_network(model, dataset=dataset, graphs=graphs, task=task, seed=seed, root=root)
+    call = call_arguments(inputs)
+    network = find_network(replace(inputs, device=None))  # `fit` has a copy of its own on the device
     data = network.data
-    if index is not None and dataset is not None and data.task == "graph":
-        raise RCExplainerError("--index is for your own graphs, nodes and links: a dataset has its training part")
+    if index is not None and inputs.dataset is not None and data.task == "graph":
+        raise RCExplainerError(
+            "--index is for nodes and links, and for your own graphs: graphs of a dataset are fitted on its training "
+            "part, leave --index out"
+        )
     if class_names and data.class_names:
         raise RCExplainerError(f"{data.name} names its classes: leave out --class-names")
     places = places_of(index, data.task)
@@ -154,7 +154,8 @@ def fit_named(
         checkpoint=checkpoint,
         seed=network.seed,
         progress=progress,
-        device=device,
+        device=inputs.device,
+        **call,
     )
     seconds = time.perf_counter() - started
     fitted.save(out)
@@ -174,6 +175,9 @@ def fit_named(
         regions=_regions(summary),
         summary=str(summary),
         epochs=len(fitted.history),
+        head=fitted.split.head_name,
+        output=fitted.split.output,
+        forward=inputs.forward,
         validation_loss=min((epoch.val for epoch in fitted.history), default=float("nan")),
         seconds=seconds,
     )

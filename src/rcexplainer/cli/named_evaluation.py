@@ -1,53 +1,44 @@
 """`rcexplainer evaluate --model`: methods on a trained network, a user's own or a file of ours."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rcexplainer.benchmark.archive import EVERYTHING
 from rcexplainer.benchmark.methods import chosen
 from rcexplainer.benchmark.own_evaluation import OwnEvaluation, evaluate_own
-from rcexplainer.cli.explanations import explainer_file, open_explainer
 from rcexplainer.cli.instance_index import in_whole, places_of
-from rcexplainer.cli.own_network import find_network
+from rcexplainer.cli.named_inputs import NamedInputs
+from rcexplainer.cli.named_instances import explainer_file, open_explainer
+from rcexplainer.cli.option_names import as_options
+from rcexplainer.cli.own_network import call_arguments, find_network
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.saving.documents import write_document
 
 
 def evaluate_named(
-    model: str,
+    inputs: NamedInputs,
     *,
-    dataset: str | None = None,
-    graphs: str | None = None,
-    task: str | None = None,
     index: Sequence[str] | None = None,
     explainer: Path | None = None,
     methods: str | None = None,
     preset: str = "default",
     settings: Mapping[str, Any] | None = None,
-    seed: int = 0,
-    root: Path | None = None,
     out: Path | None = None,
-    device: str | None = None,
     progress: bool = True,
 ) -> OwnEvaluation:
     """Measure methods on the network and the graphs that a command line names.
 
     Args:
-        model: File of a network, or `module:function`.
-        dataset: Name of a dataset.
-        graphs: `module:function`, in place of a dataset.
-        task: graph, node or link; None: as the dataset is, else graph.
+        inputs: The network and its graphs.
         index: The values of `--index`, the held-out instances; None: the test part.
         explainer: File of a saved explainer to measure.
         methods: Names with commas between them, or all; None: RCExplainer, or the saved explainer alone.
         preset: Of RCExplainer.
         settings: Of RCExplainer, on top of the preset.
-        seed: Of the split and of the methods.
-        root: Folder of downloaded datasets.
         out: Folder to write the document to.
-        device: Where methods are run on graphs; the CPU by default.
         progress: Show progress bars.
 
     Raises:
@@ -58,12 +49,14 @@ def evaluate_named(
     RCExplainer(preset=preset, **(settings or {}))
     if explainer is not None:
         explainer_file(explainer)
-    network = find_network(model, dataset=dataset, graphs=graphs, task=task, seed=seed or None, root=root)
+    on_cpu = replace(inputs, device=None)  # methods have copies of their own on the device
+    call, network = call_arguments(inputs), find_network(on_cpu)
     data = network.data
-    saved = {} if explainer is None else {explainer.name: open_explainer(explainer, network.model, None)}
+    saved = {} if explainer is None else {explainer.name: open_explainer(explainer, network.model, on_cpu)}
     for fitted in saved.values():
         if fitted.split.task != data.task:
             raise RCExplainerError(f"{explainer} is for {fitted.split.task} prediction: use --task {fitted.split.task}")
+        call = {"head": fitted.split.head_name, "output": fitted.split.output} | call  # as it was fitted
     held_out = None
     if index is not None:
         places = places_of(index, data.task)
@@ -79,9 +72,12 @@ def evaluate_named(
         preset=preset,
         settings=settings,
         seed=network.seed,
-        device=device,
+        device=inputs.device,
+        call=call,
         progress=progress,
     )
+    said = [replace(one, skipped=one.skipped and as_options(one.skipped)) for one in result.results]
+    result = replace(result, results=tuple(said))
     if out is not None:
-        write_document(out / EVERYTHING, result.to_json() | {"model": model})
+        write_document(out / EVERYTHING, result.to_json() | {"model": inputs.model})
     return result

@@ -8,19 +8,34 @@ import typer
 
 from rcexplainer.errors import RCExplainerError
 
-INPUT, METHOD, OUTPUT, COMPUTING = "Options", "Method", "Output", "Computing"  # groups of options in the help
+# Groups of options in the help.
+INPUT, OWN, WHICH = "Options", "Your own model", "Which graphs, nodes or links"
+METHOD, OUTPUT, COMPUTING = "Method", "Output", "Computing"
 ARCHITECTURES = (
     "Architecture of the network: paper, paper-concat, paper-deep-head, graphconv, gcn, gin, gat, sage or shallow."
 )
 TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 DATASET_HELP = "Dataset, one of those `rcexplainer datasets` lists."
+INDEX_FORMS = (
+    "graphs by their place, nodes by their number, links as pairs such as 0-5,2-9; a file of these works too. May be "
+    "repeated."
+)
 
 Dataset = Annotated[str, typer.Option(metavar="NAME", rich_help_panel=INPUT, help=DATASET_HELP)]
 DatasetOrGraphs = Annotated[
     str | None, typer.Option(metavar="NAME", rich_help_panel=INPUT, help=DATASET_HELP, show_default=False)
 ]
-Model = Annotated[
+Architecture = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=INPUT,
+        help=ARCHITECTURES,
+        show_default="paper; for links: shallow",
+    ),
+]
+ModelName = Annotated[
     str,
     typer.Option(
         metavar="FILE|MODULE:FUNCTION",
@@ -29,23 +44,73 @@ Model = Annotated[
         "returns an nn.Module, such as my_package.gnn:load_model. The current directory is importable.",
     ),
 ]
-Graphs = Annotated[
+GraphsName = Annotated[
     str | None,
     typer.Option(
         metavar="MODULE:FUNCTION",
-        rich_help_panel=INPUT,
+        rich_help_panel=OWN,
         help="Your own graphs in place of a dataset: a function without arguments that returns a PyG Data, a list of "
         "them or a PyG dataset, such as my_package.data:load_graphs.",
         show_default=False,
     ),
 ]
-Task = Annotated[
+TaskOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        rich_help_panel=INPUT,
+        rich_help_panel=OWN,
         help="What your own model predicts: graph, node or link (default: as the dataset or the explainer is, else "
         "graph).",
+        show_default=False,
+    ),
+]
+ForwardName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MODULE:FUNCTION",
+        rich_help_panel=OWN,
+        help="Your own function (model, batch, edge_weight) that calls the model and returns its output (default: "
+        "found by the names of its parameters).",
+        show_default=False,
+    ),
+]
+HeadName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=OWN,
+        help="Module of the model where its head begins, such as classifier.0 (default: found).",
+        show_default=False,
+    ),
+]
+OutputKindName = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        metavar="KIND",
+        rich_help_panel=OWN,
+        help="What the model returns: logits, log_probs, probs or binary_logit (default: found).",
+        show_default=False,
+    ),
+]
+ExplainerFile = Annotated[
+    Path, typer.Option(metavar="FILE", rich_help_panel=INPUT, help="Explainer, a file that `rcexplainer fit` wrote.")
+]
+PartName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=WHICH,
+        help="Part of the split: train, val or test (default: test of a dataset; all of your own graphs).",
+        show_default=False,
+    ),
+]
+IndexTexts = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="N,N…",
+        rich_help_panel=WHICH,
+        help="Only these: graphs of a dataset by their place in the part; your own " + INDEX_FORMS,
         show_default=False,
     ),
 ]

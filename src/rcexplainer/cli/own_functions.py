@@ -1,4 +1,4 @@
-"""A user's own model and graphs: `module:function` names a function without arguments, which is imported and called.
+"""A user's own functions by name, `module:function`: those that return a model or graphs, and one that calls a model.
 
 Nothing is unpickled here: what the function reads, and how, is its own affair.
 """
@@ -20,6 +20,8 @@ from rcexplainer.errors import GraphError, RCExplainerError
 if TYPE_CHECKING:
     from torch import nn
     from torch_geometric.data import Data
+
+    from rcexplainer.gnn.forward import Forward
 
 FUNCTION_NAME = re.compile(
     r"(?P<module>[^\W\d]\w*(\.[^\W\d]\w*)*):(?P<function>[^\W\d]\w*)"
@@ -82,13 +84,36 @@ def own_graphs(text: str, option: str = "--graphs") -> "list[Data]":
         raise RCExplainerError(f"{option} {text} must return {wanted}, got {_kind(found)}: {error}") from error
 
 
+def own_forward(text: str, option: str = "--forward") -> "Forward":
+    """Find a user's function that calls their model: `forward(model, batch, edge_weight)`.
+
+    Args:
+        text: `module:function`.
+        option: The command-line option that named it, for error messages.
+
+    Returns:
+        The function.
+
+    Raises:
+        RCExplainerError: There is no such function, or it takes other arguments.
+    """
+    with redirect_stdout(sys.stderr):
+        function = _function(text, option, "my_package.gnn:call_model")
+    try:
+        inspect.signature(function).bind(None, None, None)
+    except TypeError:
+        raise RCExplainerError(
+            f"{option} {text} is called with three arguments, (model, batch, edge_weight), but its own are "
+            f"{inspect.signature(function)}"
+        ) from None
+    return function
+
+
 def _called(text: str, option: str) -> object:
     """What the function returns. Whatever it prints goes to standard error: standard output is for results."""
-    name = FUNCTION_NAME.fullmatch(text)
-    if name is None:
-        raise RCExplainerError(f"{option} takes module:function, such as my_package.gnn:load_model, got {text!r}")
     with redirect_stdout(sys.stderr):
-        function = _function(_module(name["module"], text, option), name["function"], text, option)
+        function = _function(text, option, "my_package.gnn:load_model")
+        _check_no_arguments(function, text, option)
         try:
             return function()
         except Exception as error:
@@ -113,29 +138,37 @@ def _module(name: str, text: str, option: str) -> ModuleType:
         raise RCExplainerError(f"{option} {text}: importing {name} raised {_described(error)}") from error
 
 
-def _function(module: ModuleType, name: str, text: str, option: str) -> Callable[[], object]:
-    """The function of a module, which must take no arguments."""
+def _function(text: str, option: str, example: str) -> Callable[..., Any]:
+    """The function that a text names."""
+    named = FUNCTION_NAME.fullmatch(text)
+    if named is None:
+        raise RCExplainerError(f"{option} takes module:function, such as {example}, got {text!r}")
+    module, name = _module(named["module"], text, option), named["function"]
     found = getattr(module, name, None)
     if not callable(found):
         known = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
         near = get_close_matches(name, known, n=1)
         hint = f"did you mean {near[0]}?" if near else f"it has: {', '.join(sorted(known)) or 'none'}"
         raise RCExplainerError(f"{option} {text}: the module {module.__name__} has no function {name}; {hint}")
+    function: Callable[..., Any] = found
+    return function
+
+
+def _check_no_arguments(function: Callable[..., Any], text: str, option: str) -> None:
+    """Refuse a function that needs arguments."""
     try:
         required = [
             one.name
-            for one in inspect.signature(found).parameters.values()
+            for one in inspect.signature(function).parameters.values()
             if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
         ]
     except ValueError:  # some built-in functions tell nothing
         required = []
     if required:
         raise RCExplainerError(
-            f"{option} {text} is called without arguments, but {name} needs {', '.join(required)}: give them defaults, "
-            "or name a function that calls it"
+            f"{option} {text} is called without arguments, but {text.partition(':')[2]} needs {', '.join(required)}: "
+            "give them defaults, or name a function that calls it"
         )
-    called: Callable[[], object] = found
-    return called
 
 
 def _described(error: Exception) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from torch import nn
 
 from rcexplainer.datasets import GraphDataset, load
-from rcexplainer.errors import CheckpointError, RCExplainerError
+from rcexplainer.errors import CheckpointError
 from rcexplainer.gnn import load_gnn
 from rcexplainer.gnn.device import usable_device
 from rcexplainer.saving.documents import readable_file
@@ -32,7 +32,7 @@ class ExplainedNetwork:
 def open_network(
     dataset: str, model: Path, seed: int | None = None, *, root: Path | None = None, device: str | None = None
 ) -> ExplainedNetwork:
-    """Load a graph classifier and the dataset it was trained on.
+    """Load a network and the dataset it was trained on.
 
     Args:
         dataset: Name of the dataset.
@@ -46,7 +46,7 @@ def open_network(
 
     Raises:
         CheckpointError: The file is not a network, or the network was trained on other data or another split.
-        RCExplainerError: The network or the dataset is for nodes or links, or the device cannot be used.
+        RCExplainerError: There is no such dataset, or the device cannot be used.
     """
     readable_file(model, "--model", "rcexplainer train --out DIR")
     saved = load_gnn(model, usable_device(device))
@@ -58,15 +58,11 @@ def open_network(
     used = next(value for value in (seed, trained, 0) if value is not None)
     data = load(dataset, root=root, seed=used)
     config = saved.model.config
-    for what, task in ((dataset, data.task), (model, config.task)):
-        if task != "graph":
-            raise RCExplainerError(
-                f"{what} is for {task} prediction, this command is for graph classification: use `rcexplainer evaluate "
-                f'--dataset {data.name}`, --model module:function, or RCExplainer(task="{task}") in Python'
-            )
     before = saved.info.get("dataset")
     if before is not None and not _same_dataset(before, data.name):
         raise CheckpointError(f"{model} was trained on {before}, not on {data.name}: use --dataset {before}")
+    if config.task != data.task:
+        raise CheckpointError(f"{model} is for {config.task} prediction, {data.name} is for {data.task} prediction")
     for what, own, other in (
         ("node features", config.num_features, data.num_features),
         ("classes", config.num_classes, data.num_classes),

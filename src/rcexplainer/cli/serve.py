@@ -1,56 +1,47 @@
 """`rcexplainer serve`: a page and an HTTP API that answer "what if"."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from rcexplainer.cli.example_words import OWN_EXPLAINER, SAVED_EXPLAINER
+from rcexplainer.cli.named_inputs import NamedInputs
 from rcexplainer.cli.options import (
-    INPUT,
+    WHICH,
     DatasetOrGraphs,
     Device,
-    Graphs,
-    Model,
+    ExplainerFile,
+    ForwardName,
+    GraphsName,
+    IndexTexts,
+    ModelName,
+    PartName,
     Root,
     SplitSeed,
-    Task,
+    TaskOption,
     Threads,
 )
 from rcexplainer.cli.threads import use_threads
 
-WHICH, ADDRESS = "Which graphs, nodes or links", "Address"  # groups of options in the help
-FILES = "--dataset nitro --model gnn.safetensors --explainer explainer.safetensors"
-OWN = "--model my_package.gnn:load_model --graphs my_package.data:load_graphs \\\n    --explainer explainer.safetensors"
+ADDRESS = "Address"  # a group of options in the help
 EXAMPLES = (
-    f"rcexplainer serve {FILES}",
-    f"rcexplainer serve {OWN} --index 3,5,8",
-    f"rcexplainer serve {FILES} \\\n    --host 0.0.0.0 --token $(openssl rand -hex 16)",
+    f"rcexplainer serve {SAVED_EXPLAINER}",
+    f"rcexplainer serve {OWN_EXPLAINER} --index 3,5,8",
+    f"rcexplainer serve {SAVED_EXPLAINER} \\\n    --host 0.0.0.0 --token $(openssl rand -hex 16)",
 )
 
 
 def serve(
-    model: Model,
-    explainer: Annotated[
-        Path,
-        typer.Option(metavar="FILE", rich_help_panel=INPUT, help="Explainer, a file that `rcexplainer fit` wrote."),
-    ],
+    model: ModelName,
+    explainer: ExplainerFile,
     dataset: DatasetOrGraphs = None,
-    graphs: Graphs = None,
-    task: Task = None,
+    graphs: GraphsName = None,
+    task: TaskOption = None,
+    forward: ForwardName = None,
     seed: SplitSeed = None,
     root: Root = None,
-    part: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            rich_help_panel=WHICH,
-            help="Part of the split: train, val or test (default: test of a dataset; all of your own graphs).",
-        ),
-    ] = None,
-    index: Annotated[
-        list[str] | None,
-        typer.Option(metavar="N,N…", rich_help_panel=WHICH, help="Only these, as for `rcexplainer explain`."),
-    ] = None,
+    part: PartName = None,
+    index: IndexTexts = None,
     limit: Annotated[
         int, typer.Option(min=1, metavar="N", rich_help_panel=WHICH, help="Only the first N of these.")
     ] = 100,
@@ -91,7 +82,7 @@ def serve(
 ) -> None:
     """Serve a page that answers "what if": delete edges by a click, search, upload; and an HTTP API."""
     use_threads(threads)
-    from rcexplainer.cli.explanations import open_named
+    from rcexplainer.cli.named_instances import open_named
     from rcexplainer.cli.served_page import listen, make_server
     from rcexplainer.errors import require
     from rcexplainer.server.limits import AccessRules, RequestLimits
@@ -99,16 +90,6 @@ def serve(
     require("fastapi", "app")
     require("uvicorn", "app")
     rules = AccessRules(host, token, frozenset(own.lower() for own in name or ()))
-    opened = open_named(
-        model,
-        explainer,
-        dataset=dataset,
-        graphs=graphs,
-        task=task,
-        part=part,
-        index=index,
-        seed=seed,
-        root=root,
-        device=device,
-    )
+    inputs = NamedInputs(model, dataset, graphs, task, seed, root, device, forward=forward)
+    opened = open_named(inputs, explainer, part, index)
     listen(make_server(opened, limit, rules, RequestLimits(seconds=seconds)), rules, port)

@@ -3,9 +3,9 @@
 import socket
 from typing import Any
 
-from rcexplainer.cli.explanations import NamedInstances
 from rcexplainer.cli.input_file import SMILES_SETS
 from rcexplainer.cli.instance_index import graphs_at
+from rcexplainer.cli.named_instances import NamedInstances
 from rcexplainer.datasets.smiles_file import smiles_graph
 from rcexplainer.errors import MissingExtraError, RCExplainerError, require
 from rcexplainer.server.application import make_app

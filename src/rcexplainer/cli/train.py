@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rcexplainer.cli.options import ARCHITECTURES, INPUT, OUTPUT, Dataset, Device, Json, Quiet, Root, Threads
+from rcexplainer.cli.options import OUTPUT, Architecture, Dataset, Device, Json, Quiet, Root, Threads
 from rcexplainer.cli.output import show
 from rcexplainer.cli.threads import use_threads
 from rcexplainer.saving.documents import writable_folder
@@ -19,7 +19,7 @@ EXAMPLES = (
 
 def train(
     dataset: Dataset,
-    arch: Annotated[str, typer.Option(metavar="NAME", rich_help_panel=INPUT, help=ARCHITECTURES)] = "paper",
+    arch: Architecture = None,
     root: Root = None,
     seeds: Annotated[
         int,
@@ -76,4 +76,5 @@ def train(
         rows.append(
             {"seed": "mean ± std"} | {part: f"{report.mean(part):.3f} ± {report.std(part):.3f}" for part in PARTS}
         )
-    show(report.to_json(), rows, f"accuracy of {arch} on {dataset}", as_json)
+    written = "" if out is None else f"; written to {', '.join(str(run.checkpoint) for run in report.runs)}"
+    show(report.to_json(), rows, f"accuracy of {report.arch} on {dataset}{written}", as_json)

@@ -55,6 +55,19 @@ def conventional_forwards(model: nn.Module, task: TaskName) -> list[Forward]:
     return _calls(model, "forward", task)
 
 
+def function_name(function: Callable[..., Any]) -> str:
+    """Name a function, to tell a user which one to pass again.
+
+    Args:
+        function: Any callable.
+
+    Returns:
+        `module:function`; for a callable object its class.
+    """
+    named = function if hasattr(function, "__qualname__") else type(function)
+    return f"{named.__module__}:{named.__qualname__}"
+
+
 def _decoding(encoding: Forward) -> Forward:
     def forward(model: nn.Module, batch: Data, edge_weight: Tensor | None) -> Any:
         return model.decode(encoding(model, batch, edge_weight), batch.edge_label_index)  # type: ignore[operator]

@@ -79,7 +79,8 @@ def find_head(
     if failures:
         raise SplitError(
             f"cannot split {trial.name}: {'; '.join(failures)}. The head must be called once, on one row per instance, "
-            f"and what follows must depend on nothing else. Candidates: {', '.join(candidates) or 'none'}"
+            f"and what follows must depend on nothing else. Candidates: {', '.join(candidates) or 'none'}; "
+            f'choose one with head="NAME", or head="{OUTPUT}" for the model\'s own output'
         )
     log.info("no module follows the last message passing: the model's own output serves as embedding")
     return OUTPUT, lambda embedding: embedding, trial.reference

@@ -5,10 +5,13 @@
 Layers that average or attend still count an edge of weight 0, so the error is 0 for some models and not for others.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from math import inf
 
 import torch
 from torch import Tensor
+from torch_geometric.data import Data
 
 from rcexplainer.errors import SplitError
 from rcexplainer.gnn.edge_masks import MASK_ROUTES
@@ -32,10 +35,11 @@ def best_mask_route(trial: Trial) -> tuple[str | None, float]:
         SplitError: Edges do not matter to the model.
     """
     probe, reference = trial.probe, trial.reference
-    removed = random_pairs(probe.edge_index, int(probe.num_nodes or 0), share=0.5, seed=0)
-    deleted = trial.output(delete_edges(probe, removed), len(reference), "on graphs with fewer edges")
-    effect, rounding = _gap(deleted, reference), ROUNDING * float(reference.abs().max())
-    if effect <= rounding:
+    half = half_deleted(
+        probe, reference, lambda graphs: trial.output(graphs, len(reference), "on graphs with fewer edges")
+    )
+    removed, deleted, effect, rounding = half.removed, half.output, half.effect, half.rounding
+    if not half.matters:
         raise SplitError(
             f"{trial.name} does no message passing, or hardly any: deleting half of all edges changes its output by "
             f"{effect:.2g}, so there is nothing about edges to explain"
@@ -57,6 +61,41 @@ def best_mask_route(trial: Trial) -> tuple[str | None, float]:
     exact = [name for name, error in errors.items() if error < EXACT]
     best = exact[0] if exact else min(errors, key=lambda name: errors[name])
     return best, errors[best]
+
+
+@dataclass(frozen=True, eq=False)
+class HalfDeleted:
+    """What a model says when half of all edges are gone.
+
+    Attributes:
+        removed: [E] the deleted edges.
+        output: [rows, C] its output without them.
+        effect: The largest change of an output.
+        rounding: A change that says nothing.
+    """
+
+    removed: Tensor
+    output: Tensor
+    effect: float
+    rounding: float
+
+    @property
+    def matters(self) -> bool:
+        """Whether edges matter to the model."""
+        return self.effect > self.rounding
+
+
+def half_deleted(batch: Data, reference: Tensor, run: Callable[[Data], Tensor]) -> HalfDeleted:
+    """Delete a random half of the edges, always the same one.
+
+    Args:
+        batch: The graphs.
+        reference: [rows, C] the model's output for them.
+        run: The model, from graphs to its output.
+    """
+    removed = random_pairs(batch.edge_index, int(batch.num_nodes or 0), share=0.5, seed=0)
+    output = run(delete_edges(batch, removed))
+    return HalfDeleted(removed, output, _gap(output, reference), ROUNDING * float(reference.abs().max()))
 
 
 def _masked(trial: Trial, route: str, mask: Tensor) -> Tensor:

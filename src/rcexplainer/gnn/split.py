@@ -21,7 +21,7 @@ from torch_geometric.data import Batch, Data
 from rcexplainer.errors import GraphError, SplitError
 from rcexplainer.gnn.batch_independence import check_batch_independence, without_memory
 from rcexplainer.gnn.edge_masks import MASK_ROUTES, MaskRoute
-from rcexplainer.gnn.forward import Forward, TaskName, conventional_forwards, first_fitting
+from rcexplainer.gnn.forward import Forward, TaskName, conventional_forwards, first_fitting, function_name
 from rcexplainer.gnn.graph_checks import (
     GraphKind,
     Graphs,
@@ -74,6 +74,7 @@ class SplitModel:
     mask_error: float  # |φ(mask 0) − φ(deleted)| on the probe graphs, as a share of the effect of the deletion
     scope: Untouched = field(repr=False)
     _head: Callable[[Tensor], Tensor] = field(repr=False)
+    forward_name: str | None = None  # of a `forward` that the user gave, as `module:function`
 
     @property
     def exact_masking(self) -> bool:
@@ -243,6 +244,7 @@ def split_model(
         error,
         scope,
         phi_fc,
+        None if forward is None else function_name(forward),
     )
     log.info("%r", split)
     return split

@@ -19,19 +19,40 @@ from torch_geometric.data import Data
 
 from rcexplainer import __version__
 from rcexplainer.core.namespace import named, part
-from rcexplainer.errors import CheckpointError
+from rcexplainer.errors import CheckpointError, SplitError
 from rcexplainer.gnn.device import device_of
 from rcexplainer.gnn.forward import Forward
-from rcexplainer.gnn.split import SplitModel, split_model
+from rcexplainer.gnn.mask_error import half_deleted
+from rcexplainer.gnn.split import SplitModel, as_batch, split_model
 from rcexplainer.gnn.trial import SAME
 
 SAVED_PROBES = 4
 
 
-def probe_graphs(instances: Sequence[Data]) -> tuple[Data, ...]:
-    """The few smallest instances, to be saved as probes; those with edges first."""
-    small = sorted(instances, key=lambda graph: (not graph.num_edges, graph.num_nodes))[:SAVED_PROBES]
-    return tuple(probe_graph(graph) for graph in small)
+@torch.no_grad()
+def probe_graphs(split: SplitModel, instances: Sequence[Data]) -> tuple[Data, ...]:
+    """Choose a few small instances to be saved as probes; the model is split again on these, so edges must matter.
+
+    Args:
+        split: The GNN.
+        instances: The training instances.
+
+    Returns:
+        The smallest ones with edges, or larger ones where the model gives the smallest the same answer without edges.
+    """
+    ordered = sorted(instances, key=lambda graph: (not graph.num_edges, graph.num_nodes))
+    start = 0
+
+    def answer(batch: Data) -> Tensor:
+        return split.run(batch).output
+
+    while start < len(ordered):
+        probes = tuple(probe_graph(graph) for graph in ordered[start : start + SAVED_PROBES])
+        batch = as_batch(probes)
+        if batch.num_edges and half_deleted(batch, answer(batch), answer).matters:
+            return probes
+        start = 2 * start + SAVED_PROBES  # in larger and larger steps: there may be millions
+    return tuple(probe_graph(graph) for graph in ordered[:SAVED_PROBES])
 
 
 def probe_graph(graph: Data) -> Data:
@@ -61,6 +82,7 @@ def describe(split: SplitModel, probes: Sequence[Data]) -> tuple[dict[str, Tenso
         "task": split.task,
         "head": split.head_name,
         "output": split.output,
+        "forward": split.forward_name,  # its name alone: functions are not saved
         "probes": [graph.num_nodes for graph in probes],  # without features, edges do not show isolated nodes
         "model": type(split.model).__name__,
         "fingerprint": fingerprint(split.model),
@@ -85,7 +107,7 @@ def recognise(
 
     Raises:
         CheckpointError: It is another model.
-        SplitError: The model cannot be split, for want of its `forward`, say.
+        SplitError: The model cannot be split; where it was fitted with `forward`, the message says to pass it again.
     """
     if not isinstance(model, nn.Module):
         raise CheckpointError(f"{path} needs the GNN it was fitted for, a torch.nn.Module, got {type(model).__name__}")
@@ -95,8 +117,16 @@ def recognise(
     probes = tuple(
         Data(**part(f"probe.{number}", there), num_nodes=num_nodes) for number, num_nodes in enumerate(about["probes"])
     )
-    split = split_model(model, list(probes), about["head"], forward, about["task"], about["output"])
-    _check_answers(path, about["model"], there["answers"], split.run(list(probes)).output, type(model).__name__)
+    try:
+        split = split_model(model, list(probes), about["head"], forward, about["task"], about["output"])
+        _check_answers(path, about["model"], there["answers"], split.run(list(probes)).output, type(model).__name__)
+    except (SplitError, CheckpointError) as error:
+        if forward is not None or about.get("forward") is None:
+            raise
+        raise type(error)(
+            f"{path} was fitted with forward={about['forward']}, and functions are not saved: pass forward= again "
+            f"(without it: {error})"
+        ) from error
     return split, probes
 
 
