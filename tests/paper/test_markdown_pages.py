@@ -54,7 +54,7 @@ def test_the_front_page_has_verdicts_one_table_an_entry_and_links(folder: Store)
     assert page.startswith("# Results\n\nMade by `rcexplainer reproduce all --profile standard --out DIR`")
     # Three claims are about the case study.
     assert f"**3 claims reached, 0 not reached, {len(found.verdicts) - 3} open**" in page
-    assert "| ✓ reached | p(class) lost without that motif | > 0, every pair | lowest .800" in page
+    assert "| ✓ | p(class) lost without that motif | > 0, every pair | lowest .800" in page
     assert "| – open |" not in page  # they are on the pages of their entries, and counted here
     assert "Open, as jobs are missing or values undecided:" in page
     assert "| [Fidelity against λ](lambda.md) | appendix, figure of λ | 19 of 21 jobs are done. |" in page

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.paper import runner
+from rcexplainer.engine.process_pool import ProcessPool
 from rcexplainer.paper.job import Job
 from rcexplainer.paper.runner import run_jobs
 from rcexplainer.paper.store import Store
@@ -96,16 +96,16 @@ def test_a_killed_process_takes_nothing_with_it_but_its_own_job(first: int, tmp_
 
 def test_the_first_try_of_a_job_is_not_its_last(tmp_path, monkeypatch) -> None:
     """A pool that goes down at once, with nothing tried in it, costs no job one of its tries."""
-    pooled, pools = runner._pooled, []
+    pooled, pools = ProcessPool._pooled, []
 
-    def broken_at_first(jobs, store, work, workers, lost):
+    def broken_at_first(self, jobs, workers, lost):
         pools.append(list(jobs))
         if len(pools) == 1:
             lost.extend(jobs)
             return
-        yield from pooled(jobs, store, work, workers, lost)
+        yield from pooled(self, jobs, workers, lost)
 
-    monkeypatch.setattr(runner, "_pooled", broken_at_first)
+    monkeypatch.setattr(ProcessPool, "_pooled", broken_at_first)
     store = Store(tmp_path)
     (failed,), _ = run_jobs(JOBS, store, deadly, workers=2, progress=False)
     assert failed.job == JOBS[1]

@@ -246,7 +246,9 @@ def molecules_of_rows(smiles: Sequence[str], ids: Sequence[str | None] | None = 
         Their graphs, and RDKit's reason for each that it refuses.
     """
     found = [row_graph(Row(place, text.strip())) for place, text in enumerate(smiles)]
-    errors = {place: f"SMILES {one.value!r}: {one.reason}" for place, one in enumerate(found) if isinstance(one, BadRow)}
+    errors = {
+        place: f"SMILES {one.value!r}: {one.reason}" for place, one in enumerate(found) if isinstance(one, BadRow)
+    }
     places = [place for place in range(len(found)) if place not in errors]
     graphs = [graph for graph in found if isinstance(graph, Data)]
     names: dict[str, list[str | None]] = {"smiles": list(smiles)} | ({} if ids is None else {"id": list(ids)})
@@ -268,7 +270,11 @@ def _joined(parts: Sequence[RowGraphs]) -> RowGraphs:
             for start, part in zip(starts, parts, strict=False)
             for places, group in part.groups
         ),
-        {start + place: text for start, part in zip(starts, parts, strict=False) for place, text in part.errors.items()},
+        {
+            start + place: text
+            for start, part in zip(starts, parts, strict=False)
+            for place, text in part.errors.items()
+        },
         {key: [one for part in parts for one in part.names.get(key, [None] * part.count)] for key in keys},
     )
 
@@ -277,7 +283,9 @@ def _paths(path: str | Path) -> list[Path]:
     """The files that a path, a folder or a pattern names, by name."""
     given = Path(path).expanduser()
     if given.is_dir():
-        found = [one for one in given.iterdir() if one.suffix.lower() in SUFFIXES and not one.name.startswith((".", "_"))]
+        found = [
+            one for one in given.iterdir() if one.suffix.lower() in SUFFIXES and not one.name.startswith((".", "_"))
+        ]
         if not found:
             raise DatasetError(f"the folder {given} has no file that ends in {' or '.join(SUFFIXES)}")
     else:
@@ -296,7 +304,9 @@ def _open(path: Path, smiles_column: str | None, id_column: str | None) -> RowFi
         csv = CSVRows.open(path)
         smiles = _found(path, csv.header, smiles_column, SMILES_COLUMNS, "smiles_column")
         if smiles is None:
-            raise DatasetError(f"{path} has no column of SMILES; it has {', '.join(csv.header)}: choose one with smiles_column")
+            raise DatasetError(
+                f"{path} has no column of SMILES; it has {', '.join(csv.header)}: choose one with smiles_column"
+            )
         return CSVMolecules(csv, smiles, _found(path, csv.header, id_column, ID_COLUMNS, "id_column"))
     rows = ParquetRows(path)
     names = rows.schema.names

@@ -1,7 +1,7 @@
 """A list column of an Arrow table as flat arrays: what each row holds, and where.
 
-    list<T>          lengths [rows], values [Σ lengths]
-    list<list<T>>    lengths [rows], inner [Σ lengths], values [Σ inner]
+list<T>          lengths [rows], values [Σ lengths]
+list<list<T>>    lengths [rows], inner [Σ lengths], values [Σ inner]
 """
 
 from dataclasses import dataclass

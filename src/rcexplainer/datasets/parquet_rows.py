@@ -148,7 +148,9 @@ def to_parquet(graphs: Iterable[Data], path: str | Path) -> Path:
             if writer is None:
                 writer = parquet.ParquetWriter(unfinished, table.schema, compression="zstd")
             if table.schema != writer.schema:
-                raise DatasetError(f"graphs {start} to {start + len(some) - 1} have other attributes or types than those before")
+                raise DatasetError(
+                    f"graphs {start} to {start + len(some) - 1} have other attributes or types than those before"
+                )
             writer.write_table(table, row_group_size=ROW_GROUP)
         if writer is None:
             raise DatasetError(f"there are no graphs to write to {path}")

@@ -250,7 +250,9 @@ def rows_of_graphs(graphs: "Sequence[Data]", names: "Sequence[str]" = NAME_COLUM
         values = [graph.get(name) for graph in graphs]
         if any(value is None or value.dim() != values[0].dim() for value in values):
             place = next(i for i, value in enumerate(values) if value is None or value.dim() != values[0].dim())
-            raise DatasetError(f"graph {place} has no {name} like that of graph 0: all graphs of a file must have the same")
+            raise DatasetError(
+                f"graph {place} has no {name} like that of graph 0: all graphs of a file must have the same"
+            )
         arrays[name] = _list_array(values)
     if "x" not in present:
         arrays["num_nodes"] = pa.array([int(graph.num_nodes or 0) for graph in graphs], pa.int64())
@@ -277,5 +279,3 @@ def _list_array(values: "Sequence[torch.Tensor]") -> "pa.Array":
     if joined.dim() > 1:
         flat = pa.FixedSizeListArray.from_arrays(flat, max(joined.size(1), 1))
     return pa.ListArray.from_arrays(pa.array(_pointer(np.array(sizes)), pa.int32()), flat)
-
-

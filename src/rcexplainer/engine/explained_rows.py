@@ -1,18 +1,18 @@
 """From the graphs of rows to a table of results, a row for each, by array operations.
 
-    column              type                        what it says
-    row                 int64                       the number of the row in the input, from 0
-    id, smiles          string                      as in the input
-    prediction, class   int32, string               the predicted class
-    probabilities       list<float>                 of all classes
-    removed             list<fixed_size_list<int32>[2]>   pairs of nodes: the edges without which it is another class
-    new_prediction, new_class, new_probabilities    the same, without these edges
-    flipped             bool                        whether the class changes (or is reached, if one was chosen)
-    minimal             bool                        whether every removed edge is needed
-    exhausted           bool                        whether the search reached its budget: the best so far
-    edges, scores       lists                       pairs of nodes and their scores: all by number, or the best first
-    error               string                      why there is no explanation; all others but row, id, smiles are null
-    model, explainer    string                      fingerprints of what explained the row
+column              type                        what it says
+row                 int64                       the number of the row in the input, from 0
+id, smiles          string                      as in the input
+prediction, class   int32, string               the predicted class
+probabilities       list<float>                 of all classes
+removed             list<fixed_size_list<int32>[2]>   pairs of nodes: the edges without which it is another class
+new_prediction, new_class, new_probabilities    the same, without these edges
+flipped             bool                        whether the class changes (or is reached, if one was chosen)
+minimal             bool                        whether every removed edge is needed
+exhausted           bool                        whether the search reached its budget: the best so far
+edges, scores       lists                       pairs of nodes and their scores: all by number, or the best first
+error               string                      why there is no explanation; all others but row, id, smiles are null
+model, explainer    string                      fingerprints of what explained the row
 """
 
 from dataclasses import dataclass
@@ -251,5 +251,3 @@ def _rows_array(values: np.ndarray, missing: np.ndarray) -> "pa.Array":
 def _ends(missing: np.ndarray) -> np.ndarray:
     """A list array is null where its offset is; the last offset belongs to no row."""
     return np.append(missing, False)
-
-

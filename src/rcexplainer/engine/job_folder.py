@@ -1,8 +1,8 @@
 """The folder of a job's results: parts that are whole or not there, what they are results of, and who works on them.
 
-    job.json             what is explained by what, and how; another job is refused
-    part-00012.parquet   the results of consecutive rows
-    summary.json         counts of a finished job
+job.json             what is explained by what, and how; another job is refused
+part-00012.parquet   the results of consecutive rows
+summary.json         counts of a finished job
 """
 
 import json

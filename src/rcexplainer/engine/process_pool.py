@@ -92,7 +92,9 @@ class ProcessPool(Generic[Task, Outcome]):
                 else:
                     yield waiting[done], found
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)  # what is under way when something is wrong is not waited for
+            pool.shutdown(
+                wait=False, cancel_futures=True
+            )  # what is under way when something is wrong is not waited for
 
 
 def _context(preload: str) -> BaseContext:

@@ -122,6 +122,11 @@ class TableJob:
         return min(PART_ROWS, 1 << (fitting.bit_length() - 1))
 
     @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for copies of one job in several processes."""
+        return self.folder.path, self.explainer.digest, self.source.digest, self.options, self.limit, self.part_rows
+
+    @property
     def num_parts(self) -> int:
         """Number of parts."""
         return -(-self.num_rows // self.rows_per_part)
@@ -195,7 +200,7 @@ def explain_part(job: TableJob, part: int) -> PartReport:
         job: The job.
         part: Number of the part.
     """
-    if not _WORKERS or _WORKERS[0].job != job:
+    if not _WORKERS or _WORKERS[0].job.key != job.key:
         _WORKERS[:] = [PartWorker(job)]
     return _WORKERS[0](part)
 

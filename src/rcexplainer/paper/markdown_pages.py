@@ -5,6 +5,7 @@ headlines.md   one table of each entry
 <entry>.md     all tables of an entry, with its notes and figures
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,6 +22,7 @@ from rcexplainer.paper.verdicts import VERDICT_WORDS, Verdict, counts
 from rcexplainer.saving.files import write_whole
 
 FRONT_PAGE, HEADLINE_PAGE = "README.md", "headlines.md"
+BETWEEN_FINDINGS = re.compile(r"; (?![^()]*\))")  # not inside brackets
 READING = (
     "An arrow says which direction is better; the best of a column is bold, or all that are printed alike. Greedy "
     "deletion, the reference, and random order, the floor, do not compete. Values are means ± standard deviations over "
@@ -151,7 +153,7 @@ def _claims(judged: Sequence[Verdict]) -> list[str]:
 
 def _shortened(one: Verdict) -> Verdict:
     """The claim with the first of its findings and a short name of its version: the page of the entry says it all."""
-    first, *others = one.found.split("; ")
+    first, *others = BETWEEN_FINDINGS.split(one.found)
     found = f"{first}; and {len(others)} more" if others else first
     version = f" (v{one.as_of})" if one.as_of else ""
     return replace(one, found=found + version, as_of="")
@@ -169,7 +171,7 @@ def _verdicts(judged: Sequence[Verdict], shown: Sequence[Verdict] | None = None)
     rows = [["", "claim", "aim", "found"], ["---"] * 4]
     for one in shown:
         found = one.found if alike else one.finding
-        rows.append([VERDICT_WORDS[one.reached], *map(_plain, (one.claim, one.aim, found))])
+        rows.append([VERDICT_WORDS[one.reached].split()[0], *map(_plain, (one.claim, one.aim, found))])
     return [f"**{reached} claims reached, {missed} not reached, {undecided} open{version}**", _grid(rows)]
 
 

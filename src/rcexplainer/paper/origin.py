@@ -13,6 +13,8 @@ from rcexplainer.benchmark.accuracy import versions
 from rcexplainer.paper.record import Record, short_version
 
 SOURCE = Path(__file__).parents[1]  # the package
+NAMED = 6  # origins that a sentence lists
+SHORT = 7  # digits of a commit that are shown
 EDITED = "+changes"
 CPU_FILE = Path("/proc/cpuinfo")
 
@@ -67,11 +69,18 @@ def mixture(records: Iterable[Record]) -> str:
     """
     known = list(records)
     parts = [
-        f"{len(found)} {name} ({'; '.join(f'{one}: {count}' for one, count in found.most_common())})"
+        f"{len(found)} {name} ({_counted(found)})"
         for name, read in ORIGINS.items()
         if len(found := Counter(read(one.about) for one in known)) > 1
     ]
     return f"These results are of {', '.join(parts)}." if parts else ""
+
+
+def _counted(found: "Counter[str]") -> str:
+    """The most frequent ones with their numbers; the files of results name them all."""
+    parts = [f"{one}: {count}" for one, count in found.most_common(NAMED)]
+    rest = found.total() - sum(count for _, count in found.most_common(NAMED))
+    return "; ".join([*parts, *([f"others: {rest}"] if rest else [])])
 
 
 def unproven(records: Iterable[Record]) -> str:
@@ -127,7 +136,10 @@ def _device(about: Mapping[str, Any]) -> str:
 
 
 def _commit(about: Mapping[str, Any]) -> str:
-    return f"{about.get('commit') or '?'}{EDITED if about.get('dirty') else ''}"
+    name = str(about.get("commit") or "?")
+    known = name.removesuffix(EDITED)
+    edited = about.get("dirty") or name != known
+    return f"{known[:SHORT]}{EDITED if edited else ''}"  # the same commit may be named by its whole hash elsewhere
 
 
 def _edited(record: Record) -> bool:

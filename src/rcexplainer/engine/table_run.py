@@ -1,0 +1,92 @@
+"""A run of a job by an engine: what is missing is explained, progress is shown, and what could not be done is said."""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from time import perf_counter
+
+from tqdm.auto import tqdm
+
+from rcexplainer.engine.table_job import PartReport, TableJob
+from rcexplainer.errors import RCExplainerError
+from rcexplainer.method.fitted_explainer import FittedExplainer
+
+log = logging.getLogger(__name__)
+
+# (job, numbers of parts, its explainer) → what came of each part, as they are done
+Engine = Callable[[TableJob, Sequence[int], FittedExplainer], Iterator[PartReport | RCExplainerError]]
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """What a run has done.
+
+    Attributes:
+        rows: Rows of the whole job.
+        explained: Rows explained now; the others were there.
+        errors: Rows of the whole job that could not be explained.
+        flipped: Rows of the whole job with another prediction.
+        parts: Files of results.
+        seconds: How long the run took.
+    """
+
+    rows: int
+    explained: int
+    errors: int
+    flipped: int
+    parts: int
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        """Rows explained a second."""
+        return self.explained / max(self.seconds, 1e-9)
+
+
+def run_job(job: TableJob, engine: Engine, fitted: FittedExplainer, progress: bool = False) -> RunSummary:
+    """Explain the rows of a job that have no results yet.
+
+    Args:
+        job: The job.
+        engine: Explains parts.
+        fitted: The job's explainer.
+        progress: Whether to show rows done, rows a second, errors and the time left.
+
+    Returns:
+        Counts of the whole job.
+
+    Raises:
+        RCExplainerError: The folder belongs to another job or process, or parts could not be read or written; all
+            others are there.
+    """
+    started, failed, explained = perf_counter(), list[RCExplainerError](), 0
+    with job.folder.claimed(job.describe(fitted)) as folder:
+        missing = folder.missing(job.num_parts)
+        ready = folder.counts(job.num_parts) if len(missing) < job.num_parts else {"rows": 0, "errors": 0, "flipped": 0}
+        if ready["rows"]:
+            log.info("%d of %d rows are in %s: the others are explained now", ready["rows"], job.num_rows, folder.path)
+        errors, flipped = ready["errors"], ready["flipped"]
+        with tqdm(total=job.num_rows, initial=ready["rows"], desc="explain", unit="row", disable=not progress) as bar:
+            bar.set_postfix(errors=errors)
+            for report in engine(job, missing, fitted):
+                if isinstance(report, RCExplainerError):
+                    failed.append(report)
+                    continue
+                explained, errors, flipped = explained + report.rows, errors + report.errors, flipped + report.flipped
+                bar.set_postfix(errors=errors, refresh=False)
+                bar.update(report.rows)
+        if failed:
+            raise RCExplainerError(
+                f"{len(failed)} of {job.num_parts} parts could not be explained, all others are in {folder.path}; the "
+                f"first: {failed[0]}"
+            )
+        summary = RunSummary(
+            ready["rows"] + explained, explained, errors, flipped, job.num_parts, perf_counter() - started
+        )
+        folder.finish({"rows": summary.rows, "errors": errors, "flipped": flipped, "parts": summary.parts})
+    return summary
+
+
+def summary_values(summary: RunSummary) -> dict[str, float]:
+    """A summary as JSON values."""
+    return {**asdict(summary), "rows_per_second": summary.rate}
