@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from rcexplainer.engine.process_pool import _context
 from rcexplainer.paper import store as store_module
 from rcexplainer.paper.job import Job
-from rcexplainer.saving.lock import try_lock
 from rcexplainer.paper.packs import read_archive, read_pack
 from rcexplainer.paper.record import Record
-from rcexplainer.engine.process_pool import _context
 from rcexplainer.paper.store import Store
 from rcexplainer.saving.documents import to_text
+from rcexplainer.saving.lock import try_lock
 from tests.paper.toy_jobs import JOBS, pack_and_die
 
 RESULTS = Path(__file__).parents[2] / "results"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rcexplainer.errors import RCExplainerError
 from rcexplainer.engine.process_pool import ProcessPool
+from rcexplainer.errors import RCExplainerError
 from rcexplainer.paper.job import Job
 from rcexplainer.paper.runner import run_jobs
 from rcexplainer.paper.store import Store

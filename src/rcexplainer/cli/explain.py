@@ -7,7 +7,9 @@ import typer
 
 from rcexplainer.cli.example_words import OWN_EXPLAINER, SAVED_EXPLAINER
 from rcexplainer.cli.named_inputs import NamedInputs
+from rcexplainer.cli.option_conflicts import refuse_together
 from rcexplainer.cli.options import (
+    COMPUTING,
     INPUT,
     METHOD,
     OUTPUT,
@@ -38,6 +40,8 @@ EXAMPLES = (
     f"rcexplainer explain {SAVED_EXPLAINER} --limit 5 --refine 32",
     f"rcexplainer explain {SAVED_EXPLAINER} --html page.html",
     "rcexplainer explain --input molecules.csv --model gnn.safetensors --explainer explainer.safetensors",
+    "rcexplainer explain --input 'molecules/*.parquet' --out results --engine ray \\\n"
+    "    --model gnn.safetensors --explainer explainer.safetensors",
     f"rcexplainer explain {OWN_EXPLAINER} --index 3,5,8",
     f"rcexplainer explain {OWN_EXPLAINER} --task link --index 0-5,2-9",
 )
@@ -54,10 +58,10 @@ def explain(
         Path | None,
         typer.Option(
             "--input",
-            metavar="FILE",
+            metavar="PATH",
             rich_help_panel=INPUT,
-            help="Molecules of a CSV file in place of a dataset: a column of SMILES is enough, labels are not needed. "
-            "For networks trained on csv:PATH or nitro.",
+            help="A file, folder or pattern in place of a dataset: CSV or Parquet with a column of SMILES (for "
+            "networks trained on csv:PATH or nitro), or Parquet with a graph in each row. Labels are not needed.",
             show_default=False,
         ),
     ] = None,
@@ -121,8 +125,21 @@ def explain(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", rich_help_panel=OUTPUT, help="Write the JSON document to this file, too."),
+        typer.Option(
+            metavar="FILE|DIR",
+            rich_help_panel=OUTPUT,
+            help="Write the JSON document to this .json file, too; of a dataset of any size (--input, --engine), the "
+            "folder of its results, Parquet with a row for each graph. A job that was stopped goes on.",
+        ),
     ] = None,
+    scores: Annotated[
+        str,
+        typer.Option(
+            metavar="none|all|K",
+            rich_help_panel=OUTPUT,
+            help="Edge scores in the folder of results: none, of all edges, or of the K best.",
+        ),
+    ] = "none",
     html: Annotated[
         Path | None,
         typer.Option(
@@ -136,20 +153,55 @@ def explain(
     quiet: Quiet = False,
     device: Device = None,
     threads: Threads = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            rich_help_panel=COMPUTING,
+            help="What explains a dataset of any size: local (this machine) or ray (the cluster of RAY_ADDRESS, else "
+            "this machine).",
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            rich_help_panel=COMPUTING,
+            help="Processes of the engine (default: one for each core, or one for a GPU).",
+        ),
+    ] = None,
+    part_rows: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            rich_help_panel=COMPUTING,
+            help="Graphs in each file of results (default: 16384, fewer of large graphs).",
+        ),
+    ] = None,
 ) -> None:
     """Explain graphs, nodes or links: the prediction, the edges without which it changes, and the prediction then."""
     use_threads(threads)
     from rcexplainer.cli.explain_settings import ExplainSettings, parse_budget
     from rcexplainer.cli.explanation_page import writable_page, write_page
     from rcexplainer.cli.explanations import explain_named
+    from rcexplainer.cli.table_explanations import TableRequest, explain_table, is_table
 
     settings = ExplainSettings(limit, predicted, search, parse_budget(budget), confidence, refine, not quiet)
+    inputs = NamedInputs(model, dataset, graphs, task, seed, root, device, forward=forward)
+    table = TableRequest(input_file, (smiles_column, id_column), out, engine, workers, part_rows, scores)
+    if is_table(table):
+        refuse_together("a folder of results", dataset=dataset, part=part, index=index, predicted=predicted, html=html)
+        summary, document = explain_table(inputs, explainer, table, settings)
+        show(document, summary.lines(), f"written to {out}", as_json)
+        return
     if out is not None:
         writable_file(out)
     if html is not None:
         writable_page(html)
     report = explain_named(
-        NamedInputs(model, dataset, graphs, task, seed, root, device, forward=forward),
+        inputs,
         explainer,
         input_file=input_file,
         columns=(smiles_column, id_column),

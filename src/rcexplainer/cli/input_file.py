@@ -4,10 +4,12 @@ from pathlib import Path
 
 from rcexplainer.cli.own_functions import names_function
 from rcexplainer.cli.saved_network import ExplainedNetwork
+from rcexplainer.datasets.fragments import ATOM_NAMES
 from rcexplainer.datasets.smiles_file import unlabelled
 from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.gnn import load_gnn
 from rcexplainer.gnn.device import usable_device
+from rcexplainer.gnn.model_file import SavedGNN
 from rcexplainer.saving.documents import readable_file
 
 SMILES_SETS = ("nitro", "csv:")  # datasets whose node features are those of `csv:PATH`
@@ -32,20 +34,34 @@ def open_input(
             file.
         RCExplainerError: The model is a user's own function, whose features are not known here.
     """
-    if names_function(model):
-        raise RCExplainerError(
-            "--input is for networks that `rcexplainer train` wrote: only --graphs module:function knows the node "
-            "features of your own model"
-        )
-    path = readable_file(Path(model), "--model", "rcexplainer train --out DIR")
     if not file.is_file():
         raise RCExplainerError(f"--input: there is no file {file}; it takes a CSV file with a column of SMILES")
+    saved = molecule_network(model, device)
+    return ExplainedNetwork(unlabelled(file, *columns), saved.model, int(saved.info.get("seed") or 0), model)
+
+
+def molecule_network(model: str, device: str | None = None) -> SavedGNN:
+    """Load a network that reads the molecules of a file of SMILES.
+
+    Args:
+        model: File of the network.
+        device: Device of the network; the CPU by default.
+
+    Raises:
+        CheckpointError: There is no such file, or it was trained on something else than molecules of a CSV file.
+        RCExplainerError: The model is a user's own function, whose features are not known here.
+    """
+    if names_function(model):
+        raise RCExplainerError(
+            "SMILES of --input are for networks that `rcexplainer train` wrote: only you know the node features of "
+            "your own model, give its graphs by --graphs module:function or as a Parquet file of tensors"
+        )
+    path = readable_file(Path(model), "--model", "rcexplainer train --out DIR")
     saved = load_gnn(path, usable_device(device))
     trained = str(saved.info.get("dataset") or SMILES_SETS[0])
-    data = unlabelled(file, *columns)
-    if not trained.startswith(SMILES_SETS) or saved.model.config.num_features != data.num_features:
+    if not trained.startswith(SMILES_SETS) or saved.model.config.num_features != len(ATOM_NAMES):
         raise CheckpointError(
             f"{path} was trained on {trained}, whose node features are not those of a CSV file: --input is for "
             "networks trained on csv:PATH or nitro"
         )
-    return ExplainedNetwork(data, saved.model, int(saved.info.get("seed") or 0), model)
+    return saved

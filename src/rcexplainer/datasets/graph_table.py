@@ -11,7 +11,6 @@ import hashlib
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from glob import glob
 from itertools import accumulate
 from pathlib import Path
 from typing import Protocol
@@ -251,7 +250,9 @@ def molecules_of_rows(smiles: Sequence[str], ids: Sequence[str | None] | None = 
     }
     places = [place for place in range(len(found)) if place not in errors]
     graphs = [graph for graph in found if isinstance(graph, Data)]
-    names: dict[str, list[str | None]] = {"smiles": list(smiles)} | ({} if ids is None else {"id": list(ids)})
+    names: dict[str, list[str | None]] = {"smiles": list(smiles)}
+    if ids is not None:
+        names["id"] = list(ids)
     return RowGraphs(len(found), ((places, graphs),) if places else (), errors, names)
 
 
@@ -289,7 +290,8 @@ def _paths(path: str | Path) -> list[Path]:
         if not found:
             raise DatasetError(f"the folder {given} has no file that ends in {' or '.join(SUFFIXES)}")
     else:
-        found = [given] if given.is_file() else [Path(one) for one in glob(str(given), recursive=True)]
+        anchor = Path(given.anchor)
+        found = [given] if given.is_file() else list(anchor.glob(str(given.relative_to(anchor))))
         if not found:
             raise DatasetError(f"there is no file {path}, and no file fits it as a pattern")
     for one in found:

@@ -33,8 +33,8 @@ NODE_COLUMNS = ("x", "pos")
 EDGE_COLUMNS = ("edge_attr", "edge_weight", "edge_type")
 NAME_COLUMNS = ("id", "smiles")
 SCHEMA_HINT = (
-    "a graph is a row with edge_index (list<list<int>>, where edges start and where they end) and x (list<list<float>>, "
-    "the features of each node), as rc.datasets.to_parquet writes it"
+    "a graph is a row with edge_index (list<list<int>>, where edges start and where they end) and x "
+    "(list<list<float>>, the features of each node), as rc.datasets.to_parquet writes it"
 )
 
 
@@ -200,7 +200,8 @@ def _complete(columns: _Columns) -> dict[int, str]:
         for row in np.flatnonzero(column.missing).tolist():
             wrong.setdefault(row, f"{name} is missing, or has missing numbers")
     for row in np.flatnonzero(columns.index.lengths != 2).tolist():
-        text = f"edge_index must hold two lists, where edges start and where they end; it holds {columns.index.lengths[row]}"
+        found = columns.index.lengths[row]
+        text = f"edge_index must hold two lists, where edges start and where they end; it holds {found}"
         wrong.setdefault(row, text)
     return wrong
 

@@ -67,9 +67,8 @@ class JobFolder:
         new = json.loads(to_text(dict(job)))
         if not file.exists():
             if strangers := [one.name for one in self.path.iterdir() if one.name != LOCK_FILE]:
-                raise RCExplainerError(
-                    f"{self.path} holds other files ({', '.join(sorted(strangers)[:3])}): choose an empty folder for --out"
-                )
+                named = ", ".join(sorted(strangers)[:3])
+                raise RCExplainerError(f"{self.path} holds other files ({named}): choose an empty folder for --out")
             write_whole(file, (to_text(new) + "\n").encode())
             return
         try:

@@ -5,10 +5,9 @@ that was killed and started again.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from threading import Lock
 from time import perf_counter
 from typing import Any, Protocol

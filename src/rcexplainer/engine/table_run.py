@@ -42,6 +42,20 @@ class RunSummary:
         """Rows explained a second."""
         return self.explained / max(self.seconds, 1e-9)
 
+    def lines(self) -> list[dict[str, object]]:
+        """The rows of a table."""
+        return [
+            {
+                "rows": self.rows,
+                "flipped": self.flipped,
+                "errors": self.errors,
+                "files": self.parts,
+                "explained_now": self.explained,
+                "seconds": round(self.seconds, 1),
+                "rows/s": round(self.rate),
+            }
+        ]
+
 
 def run_job(job: TableJob, engine: Engine, fitted: FittedExplainer, progress: bool = False) -> RunSummary:
     """Explain the rows of a job that have no results yet.
@@ -68,13 +82,21 @@ def run_job(job: TableJob, engine: Engine, fitted: FittedExplainer, progress: bo
         errors, flipped = ready["errors"], ready["flipped"]
         with tqdm(total=job.num_rows, initial=ready["rows"], desc="explain", unit="row", disable=not progress) as bar:
             bar.set_postfix(errors=errors)
-            for report in engine(job, missing, fitted):
-                if isinstance(report, RCExplainerError):
-                    failed.append(report)
-                    continue
-                explained, errors, flipped = explained + report.rows, errors + report.errors, flipped + report.flipped
-                bar.set_postfix(errors=errors, refresh=False)
-                bar.update(report.rows)
+            try:
+                for report in engine(job, missing, fitted):
+                    if isinstance(report, RCExplainerError):
+                        failed.append(report)
+                        continue
+                    explained += report.rows
+                    errors, flipped = errors + report.errors, flipped + report.flipped
+                    bar.set_postfix(errors=errors, refresh=False)
+                    bar.update(report.rows)
+            except KeyboardInterrupt:
+                here = ready["rows"] + explained
+                log.warning(
+                    "%d of %d rows are in %s: the same command goes on from there", here, job.num_rows, folder.path
+                )
+                raise
         if failed:
             raise RCExplainerError(
                 f"{len(failed)} of {job.num_parts} parts could not be explained, all others are in {folder.path}; the "

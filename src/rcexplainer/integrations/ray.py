@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 
 PATIENCE = 10.0  # seconds until a cluster that does not answer is given up
 BATCH_ROWS = 4096  # rows that an actor gets at once
+TRIES = 3  # of a part whose actor dies
 
 
 def explain(
@@ -160,10 +161,16 @@ def explain_parts(
             num_cpus=0 if on_gpu else 1,
             num_gpus=1 if on_gpu else None,
             max_restarts=-1,
-            max_task_retries=-1,
+            max_task_retries=TRIES,
         )
-        for row in done.iter_rows():
-            yield RCExplainerError(row["problem"]) if row["problem"] else PartReport(**_report(row))
+        try:
+            for row in done.iter_rows():
+                yield RCExplainerError(row["problem"]) if row["problem"] else PartReport(**_report(row))
+        except require("ray.exceptions", "ray").RayError as error:
+            first = " ".join(str(error).split())[:300]
+            raise RCExplainerError(
+                f"Ray gave up: {first}; what is done is in {job.folder.path}, the same command goes on from there"
+            ) from error
 
 
 class PartActor:
@@ -237,6 +244,6 @@ def _check_answer(address: str) -> None:
             return
     except (OSError, ValueError) as error:
         raise RCExplainerError(
-            f"RAY_ADDRESS={address}: no Ray cluster answers there ({error}; tried to connect for up to {PATIENCE:.0f} s). "
+            f"RAY_ADDRESS={address}: no Ray cluster answers there within {PATIENCE:.0f} s ({error}). "
             "Start one with `ray start --head`, or unset RAY_ADDRESS to use this machine"
         ) from error

@@ -20,11 +20,11 @@ from typing import Any
 from rcexplainer.benchmark.networks import kept_weights
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.paper.job import Job, JobResult
-from rcexplainer.saving.lock import try_lock
 from rcexplainer.paper.origin import origin
 from rcexplainer.paper.packs import SUFFIX, PackedRows, drop, pack, read_archive, signature_of
 from rcexplainer.paper.record import Record, newest
 from rcexplainer.saving.documents import write_document
+from rcexplainer.saving.lock import try_lock
 
 PROFILE_FILE = "profile.json"
 
