@@ -145,7 +145,7 @@ def test_a_full_queue_is_said():
 
 
 def test_a_model_that_fails_is_one_sentence_and_the_server_lives(monkeypatch, client, caplog):
-    def broken(self: ModelAnswers, asked: Any) -> Any:
+    def broken(self: ModelAnswers, asked: Any, late: float) -> Any:
         raise RuntimeError("/secret/path is broken")
 
     with monkeypatch.context() as patch:

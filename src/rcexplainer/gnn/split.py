@@ -105,7 +105,9 @@ class SplitModel:
             TimeUpError: It is later than `until`.
         """
         if self.until < inf and time.monotonic() > self.until:
-            raise TimeUpError("the time is up: no further run of the model is begun; give more time, or a smaller graph")
+            raise TimeUpError(
+                "the time is up: no further run of the model is begun; give more time, or a smaller graph"
+            )
         batch = as_batch(graphs)
         rows = count_instances(batch, self.task)
         route = None if mask is None else self.mask_route("a soft mask")
