@@ -11,7 +11,7 @@ from rcexplainer.gnn import delete_edges
 from rcexplainer.server.answers import ModelAnswers
 from rcexplainer.server.application import make_app
 from rcexplainer.server.limits import RequestLimits
-from tests.server.served_case import as_json, graph_case, node_case
+from tests.server.served_case import PAIRS, as_json, graph_case, link_case, node_case
 
 httpx = pytest.importorskip("httpx", reason="httpx is not installed: the server is not tested")
 testclient = pytest.importorskip("fastapi.testclient", reason="fastapi is not installed: the server is not tested")
@@ -103,6 +103,30 @@ def test_nodes_of_a_graph():
         assert close(after["probabilities"], wanted.counterfactual.probabilities)
         assert client.post("/predict", json={"graph": as_json(graph), "index": 99}).status_code == 422
         assert client.post("/predict", json={"graph": as_json(graph)}).status_code == 422
+
+
+def test_links_of_a_graph():
+    fitted, graph = link_case()
+    wanted = fitted.explain(graph, index=PAIRS[1])
+    with testclient.TestClient(make_app(fitted, [graph], PAIRS), base_url="http://localhost") as client:
+        for body in ({"instance": 1}, {"graph": as_json(graph), "index": list(PAIRS[1])}):
+            assert close(client.post("/predict", json=body).json()["probabilities"], wanted.probabilities)
+            found = client.post("/explain", json=body).json()
+            assert found["edges"] == wanted.units.pair.T.tolist()
+            assert close(found["scores"], wanted.unit_scores)
+            assert found["counterfactual"]["removed"] == wanted.units.pair[:, wanted.removed_units].T.tolist()
+        removed = wanted.units.pair[:, wanted.removed_units].T.tolist()
+        after = client.post("/predict", json={"instance": 1, "deleted": removed}).json()
+        assert close(after["probabilities"], wanted.counterfactual.probabilities)
+        shown = client.post("/instances", json={"graph": as_json(graph), "index": list(PAIRS[1])}).json()
+        assert {shown["numbers"][root] for root in shown["roots"]} == set(PAIRS[1])
+        assert close(shown["results"][0]["probabilities"], wanted.probabilities)
+        again = client.post("/explain", json={"instance": shown["number"]}).json()
+        assert close(again["scores"], wanted.unit_scores)
+        for wrong in (None, 3, [3], [3, 99], [3, 3], [-1, 2], ["3", 9], [1.5, 2], [0, 1, 2], [[0, 1]], {"a": 1}):
+            found = client.post("/predict", json={"graph": as_json(graph), "index": wrong})
+            assert found.status_code == 422, wrong
+            assert len(found.json()["error"]) < 200
 
 
 def in_parallel(app: Any, path: str, bodies: list[dict[str, Any]]) -> list[Any]:

@@ -252,8 +252,8 @@ def _refuse_without_search(budget: Budget, confidence: float | None, refine: int
     """Refuse what only a search uses; a deadline bounds scores too, and a time the refinement of the ranking."""
     if confidence is not None:
         raise RCExplainerError(
-            f'confidence={confidence!r} is for counterfactuals, and search="none" looks for none: leave confidence out, '
-            'or give search="prefix" or "greedy"'
+            f'confidence={confidence!r} is for counterfactuals, and search="none" looks for none: leave confidence '
+            'out, or give search="prefix" or "greedy"'
         )
     if budget is None or isinstance(budget, Deadline) or (isinstance(budget, Seconds) and refine is not None):
         return

@@ -20,8 +20,7 @@ from rcexplainer.server.requests import ExplainRequest, PredictRequest, edge_col
 from rcexplainer.tasks import TASKS
 from rcexplainer.tasks.computation_graph import Instance
 
-
-MOST_EDGES = 1 << 16  # of requests that are answered together: what cannot be cut short grows with it
+GROUP_EDGES = 1 << 16  # of requests that are answered together: what cannot be cut short grows with it
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +111,7 @@ class ModelAnswers:
             graph = None if one.asked.index is None else id(one.asked.graph)
             key = one.options, one.candidates is None, graph
             edges[key] += one.asked.graph.num_edges
-            groups[key, edges[key] // MOST_EDGES].append(place)
+            groups[key, edges[key] // GROUP_EDGES].append(place)
         found: dict[int, Explanation | Exception] = {}
         for places in groups.values():
             found |= zip(places, self._explained([requests[place] for place in places]), strict=True)

@@ -59,7 +59,7 @@ class LivePage:
         graphs = self.graphs if self.index is None else self.graphs[0]
         results = self.fitted.explain(graphs, index=self.index, on_error="keep")
         document = self._document(list(results), self._curves(results), self.texts.names)
-        return render_live_page(document, self.texts.read_smiles is not None)
+        return render_live_page(document, self.fitted.split.task, self.texts.read_smiles is not None)
 
     def shown(self, one: Explanation, number: int, until: float) -> dict[str, Any]:
         """An explained upload as an instance of the page.
