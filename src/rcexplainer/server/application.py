@@ -3,8 +3,9 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 from torch import Tensor
@@ -69,7 +70,7 @@ def make_app(
         else [AskedInstance(graphs[0], one) for one in index]
     )
     texts = texts or PageTexts()
-    live = LivePage(fitted, graphs, index, texts)
+    live = LivePage(fitted, graphs, index, texts, limits.seconds)
     form = GraphForm.of(graphs[0], limits)
     reader = RequestReader(known, form, fitted.split.task, limits, texts.read_smiles)
     names, answers = class_labels(fitted), ModelAnswers(fitted, limits.seconds)
@@ -121,9 +122,11 @@ def make_app(
 
         return await answered(work())
 
+    made = PageOnce(live, worker)
+
     @app.get("/", include_in_schema=False)
     async def page() -> Any:
-        text, policy = await asyncio.get_running_loop().run_in_executor(worker, lambda: live.html)
+        text, policy = await made.html()
         policy = f"{policy}; frame-ancestors 'none'"
         return HTMLResponse(text, headers={"content-security-policy": policy})
 
@@ -142,6 +145,29 @@ def make_app(
         return await answered(work())
 
     return Guard(app, rules or AccessRules(), limits)
+
+
+class PageOnce:
+    """The page, made for its first visitor and kept; requests of others are answered between its pieces.
+
+    Args:
+        live: Makes it.
+        worker: The one thread in which the model is run.
+    """
+
+    def __init__(self, live: LivePage, worker: Executor) -> None:
+        self.live, self.worker = live, worker
+        self._lock = asyncio.Lock()
+        self._made: tuple[str, str] | None = None
+
+    async def html(self) -> tuple[str, str]:
+        """The page and its content security policy."""
+        run = partial(asyncio.get_running_loop().run_in_executor, self.worker)
+        async with self._lock:
+            if self._made is None:
+                pieces = [await run(self.live.explained, piece) for piece in self.live.pieces()]
+                self._made = await run(self.live.html, pieces)
+            return self._made
 
 
 async def _outcome(work: Awaitable[dict[str, Any]], seconds: float) -> tuple[int, dict[str, Any]]:

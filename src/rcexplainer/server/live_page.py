@@ -1,14 +1,15 @@
 """The page that asks: the served instances, explained, on the page of `rc.viz.page`."""
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from math import inf
 from typing import Any
 
 from torch_geometric.data import Data
 
+from rcexplainer.core.budget import Deadline
 from rcexplainer.errors import TimeUpError
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.method.fitted_explainer import FittedExplainer
@@ -16,6 +17,9 @@ from rcexplainer.viz.page.contents import make_document
 from rcexplainer.viz.page.curves import DeletionCurve, deletion_curves
 from rcexplainer.viz.page.document import PageDocument, plain
 from rcexplainer.viz.page.render import render_live_page
+
+PIECE_INSTANCES = 8  # explained together, and after them requests that wait
+ExplainedPiece = tuple[list[Explanation | Failure], list[DeletionCurve | None]]
 
 
 @dataclass(frozen=True)
@@ -46,19 +50,48 @@ class LivePage:
         graphs: The instances; for nodes and links the one graph they are in.
         index: The nodes or pairs of that graph; None for graphs.
         texts: What things are called.
+        seconds: What a piece of the page may take: other requests wait that long.
     """
 
     fitted: FittedExplainer
     graphs: Sequence[Data]
     index: Any
     texts: PageTexts
+    seconds: float = inf
 
-    @cached_property
-    def html(self) -> tuple[str, str]:
-        """The page and its content security policy; the first time, all instances are explained."""
-        graphs = self.graphs if self.index is None else self.graphs[0]
-        results = self.fitted.explain(graphs, index=self.index, on_error="keep")
-        document = self._document(list(results), self._curves(results), self.texts.names)
+    def pieces(self) -> list[slice]:
+        """The instances of the page in pieces, each of which `explained` takes."""
+        number = len(self.graphs if self.index is None else self.index)
+        return [slice(start, start + PIECE_INSTANCES) for start in range(0, number, PIECE_INSTANCES)]
+
+    def explained(self, piece: slice) -> ExplainedPiece:
+        """Explain a piece of the instances; searches end with the best they have when its time is up.
+
+        Args:
+            piece: Which instances.
+        """
+        began = time.monotonic()
+        graphs = self.graphs[piece] if self.index is None else self.graphs[0]
+        index = None if self.index is None else self.index[piece]
+        budget = None if self.seconds == inf else Deadline(began + self.seconds / 2)
+        results = list(self.fitted.explain(graphs, index=index, on_error="keep", budget=budget))
+        try:
+            return results, self._curves(results, began + self.seconds)
+        except TimeUpError:
+            return results, [None] * len(results)
+
+    def html(self, pieces: Sequence[ExplainedPiece]) -> tuple[str, str]:
+        """Put the page together.
+
+        Args:
+            pieces: All pieces, explained.
+
+        Returns:
+            The page and its content security policy.
+        """
+        results = [one for piece, _ in pieces for one in piece]
+        curves = [curve for _, piece in pieces for curve in piece]
+        document = self._document(results, curves, self.texts.names)
         return render_live_page(document, self.fitted.split.task, self.texts.read_smiles is not None)
 
     def shown(self, one: Explanation, number: int, until: float) -> dict[str, Any]:
@@ -75,8 +108,11 @@ class LivePage:
         curves: list[DeletionCurve | None] = [None]
         with suppress(TimeUpError):
             curves = self._curves([one], until)
-        document = self._document([one], curves, [f"upload {number}"])
-        return {**plain(document.instances[0]), "number": number}
+        called = str(one.graph.get("id") or f"upload {number}")
+        values = plain(self._document([one], curves, [called]).instances[0])
+        if one.index is not None:  # nodes and links are called alike in every graph
+            values["name"] = f"{called}, {values['name']}"
+        return {**values, "number": number}
 
     def _curves(self, results: Iterable[Explanation | Failure], until: float = inf) -> list[DeletionCurve | None]:
         """Deletion curves; None for failures."""
