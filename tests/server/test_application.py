@@ -1,6 +1,8 @@
 """The HTTP API gives the answers of the Python API, one by one and in batches."""
 
 import asyncio
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn import delete_edges
 from rcexplainer.server.answers import ModelAnswers
 from rcexplainer.server.application import make_app
+from rcexplainer.server.batching import BatchQueue
 from rcexplainer.server.limits import RequestLimits
 from tests.server.served_case import PAIRS, as_json, graph_case, link_case, node_case
 
@@ -158,6 +161,21 @@ def test_concurrent_requests_share_runs_and_get_the_answers_of_single_ones(monke
             assert close(found["probabilities"], alone["probabilities"])
             if path == "/explain":
                 assert found["counterfactual"]["removed"] == alone["counterfactual"]["removed"]
+
+
+def test_a_client_that_is_alone_does_not_wait_for_others():
+    waits: list[float] = []
+
+    async def ask() -> None:
+        with ThreadPoolExecutor(1) as worker:
+            queue = BatchQueue(lambda asked: list(asked), worker, 99, wait=0.2)
+            for number, together in enumerate([1, 1, 8, 8, 1, 1]):
+                start = time.monotonic()
+                assert await asyncio.gather(*map(queue.ask, range(together))) == list(range(together)), number
+                waits.append(time.monotonic() - start)
+
+    asyncio.run(ask())
+    assert [wait >= 0.2 for wait in waits] == [False, False, False, True, True, False]
 
 
 def test_a_full_queue_is_said():

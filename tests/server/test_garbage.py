@@ -82,8 +82,9 @@ def test_a_minute_of_garbage():
         assert link.getresponse().status == 200
         link.close()
     answers = ", ".join(f"{status}: {count:,}" for status, count in sorted(seen.items()))
-    print(f"\n{sum(seen.values()):,} requests in {MINUTE:.0f} s ({answers}), {len(broken)} broken connections")
-    print(f"memory of server and clients: {before:.0f} MiB before, {half:.0f} MiB half way, {after:.0f} MiB after")
+    said = f"{sum(seen.values()):,} requests in {MINUTE:.0f} s ({answers}), {len(broken)} broken connections; "
+    said += f"memory of server and clients: {before:.0f} MiB before, {half:.0f} MiB half way, {after:.0f} MiB after"
+    print(f"\n{said}")  # noqa: T201  the figures of docs/serve.md
     assert not broken
     assert set(seen) <= {200, 400, 404, 405, 413, 422, 503}
     assert sum(seen.values()) > 1000
