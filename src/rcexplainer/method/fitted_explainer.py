@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
-from rcexplainer.core.budget import Budget, Deadline, Seconds, checked_budget, checked_runs
+from rcexplainer.core.budget import Budget, Deadline, checked_budget, checked_runs
 from rcexplainer.core.flip_query import checked_confidence
 from rcexplainer.core.region_distance import Distances
 from rcexplainer.errors import ExplainError, RCExplainerError
@@ -25,6 +25,7 @@ from rcexplainer.gnn.split import SplitModel
 from rcexplainer.method import inputs
 from rcexplainer.method.explain_stream import ExplainStream
 from rcexplainer.method.explanations import BatchInstances, Explanations
+from rcexplainer.method.no_search import refuse_without_search
 from rcexplainer.method.results import SEARCHES, ExplainRun, Scores, Search
 from rcexplainer.tasks import TASKS
 from rcexplainer.tasks.base import Check
@@ -220,7 +221,7 @@ class FittedExplainer:
         if search not in ("none", *SEARCHES):
             raise RCExplainerError(f"search must be none, prefix or greedy, got {search!r}")
         if search == "none":
-            _refuse_without_search(budget, confidence, refine)
+            refuse_without_search(budget, confidence, refine)
         late = budget.end if isinstance(budget, Deadline) else None
         return ExplainRun(
             split=self.split if late is None else replace(self.split, until=late),
@@ -246,18 +247,3 @@ class FittedExplainer:
     def _check(self) -> Check:
         """Raises if a graph is not sound, or not like those of the fit."""
         return partial(self.split.check, kind=self.kind)
-
-
-def _refuse_without_search(budget: Budget, confidence: float | None, refine: int | None) -> None:
-    """Refuse what only a search uses; a deadline bounds scores too, and a time the refinement of the ranking."""
-    if confidence is not None:
-        raise RCExplainerError(
-            f'confidence={confidence!r} is for counterfactuals, and search="none" looks for none: leave confidence '
-            'out, or give search="prefix" or "greedy"'
-        )
-    if budget is None or isinstance(budget, Deadline) or (isinstance(budget, Seconds) and refine is not None):
-        return
-    raise RCExplainerError(
-        f'budget={budget!r} bounds the search, and there is none with search="none": leave budget out, or give '
-        'search="prefix" or "greedy" (refine is bounded by its own number of model runs, or by budget=rc.Seconds(x))'
-    )

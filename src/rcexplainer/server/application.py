@@ -3,9 +3,8 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any, TypeVar
 
 from torch import Tensor
@@ -18,7 +17,7 @@ from rcexplainer.server.answers import ModelAnswers, class_labels, explanation_v
 from rcexplainer.server.batching import BatchQueue, BusyError
 from rcexplainer.server.instances import AskedInstance, KnownInstances
 from rcexplainer.server.limits import AccessRules, Application, Guard, RequestLimits
-from rcexplainer.server.live_page import LivePage, PageTexts
+from rcexplainer.server.live_page import LivePage, PageOnce, PageTexts
 from rcexplainer.server.openapi import DELETED_SCHEMA, INSTANCE_SCHEMA, OPTIONS_SCHEMA, SMILES_SCHEMA, json_body
 from rcexplainer.server.requests import SEARCH_SHARE, ExplainRequest, PredictRequest, RequestReader
 from rcexplainer.server.uploads import GraphForm, RequestError, read_json
@@ -145,29 +144,6 @@ def make_app(
         return await answered(work())
 
     return Guard(app, rules or AccessRules(), limits)
-
-
-class PageOnce:
-    """The page, made for its first visitor and kept; requests of others are answered between its pieces.
-
-    Args:
-        live: Makes it.
-        worker: The one thread in which the model is run.
-    """
-
-    def __init__(self, live: LivePage, worker: Executor) -> None:
-        self.live, self.worker = live, worker
-        self._lock = asyncio.Lock()
-        self._made: tuple[str, str] | None = None
-
-    async def html(self) -> tuple[str, str]:
-        """The page and its content security policy."""
-        run = partial(asyncio.get_running_loop().run_in_executor, self.worker)
-        async with self._lock:
-            if self._made is None:
-                pieces = [await run(self.live.explained, piece) for piece in self.live.pieces()]
-                self._made = await run(self.live.html, pieces)
-            return self._made
 
 
 async def _outcome(work: Awaitable[dict[str, Any]], seconds: float) -> tuple[int, dict[str, Any]]:

@@ -1,9 +1,12 @@
 """The page that asks: the served instances, explained, on the page of `rc.viz.page`."""
 
+import asyncio
 import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -129,3 +132,26 @@ class LivePage:
     ) -> PageDocument:
         texts = self.texts
         return make_document({"": results}, {"": curves}, texts.title, names, texts.node_names, texts.edge_names)
+
+
+class PageOnce:
+    """The page, made for its first visitor and kept; requests of others are answered between its pieces.
+
+    Args:
+        live: Makes it.
+        worker: The one thread in which the model is run.
+    """
+
+    def __init__(self, live: LivePage, worker: Executor) -> None:
+        self.live, self.worker = live, worker
+        self._lock = asyncio.Lock()
+        self._made: tuple[str, str] | None = None
+
+    async def html(self) -> tuple[str, str]:
+        """The page and its content security policy."""
+        run = partial(asyncio.get_running_loop().run_in_executor, self.worker)
+        async with self._lock:
+            if self._made is None:
+                pieces = [await run(self.live.explained, piece) for piece in self.live.pieces()]
+                self._made = await run(self.live.html, pieces)
+            return self._made
