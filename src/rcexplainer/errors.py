@@ -33,6 +33,10 @@ class MissingExtraError(RCExplainerError, ImportError):
     """An optional package is not installed."""
 
 
+class TimeUpError(RCExplainerError):
+    """The time of a call was up before there was a result."""
+
+
 class ExplainError(RCExplainerError):
     """Some instances could not be explained.
 

@@ -74,7 +74,10 @@ def serve(
     seconds: Annotated[
         float,
         typer.Option(
-            min=0.01, metavar="S", rich_help_panel=ADDRESS, help="Time of one search; then the best so far is given."
+            min=0.01,
+            metavar="S",
+            rich_help_panel=ADDRESS,
+            help="Time of one request; a search ends in time, with the best so far.",
         ),
     ] = 10.0,
     device: Device = None,

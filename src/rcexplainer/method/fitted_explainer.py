@@ -6,7 +6,7 @@ A method is a function from instances to one score per unit. Everything else an 
 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
 from typing import Literal, get_args, overload
@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
-from rcexplainer.core.budget import Budget, checked_budget, checked_runs
+from rcexplainer.core.budget import Budget, Deadline, checked_budget, checked_runs
 from rcexplainer.core.flip_query import checked_confidence
 from rcexplainer.core.region_distance import Distances
 from rcexplainer.errors import ExplainError, RCExplainerError
@@ -25,6 +25,7 @@ from rcexplainer.gnn.split import SplitModel
 from rcexplainer.method import inputs
 from rcexplainer.method.explain_stream import ExplainStream
 from rcexplainer.method.explanations import BatchInstances, Explanations
+from rcexplainer.method.no_search import refuse_without_search
 from rcexplainer.method.results import SEARCHES, ExplainRun, Scores, Search
 from rcexplainer.tasks import TASKS
 from rcexplainer.tasks.base import Check
@@ -113,15 +114,16 @@ class FittedExplainer:
             on_error: "raise": explain all others first, then raise an error that carries the results. "keep": put a
                 `Failure` in the slot.
             budget: What the search may cost for each instance: a number of model runs (None: a few thousand;
-                `math.inf`: no bound), or `rc.Seconds(x)`, with which results depend on the machine. A search that
-                reaches it gives the best it has (`counterfactual.exhausted`).
+                `math.inf`: no bound), or `rc.Seconds(x)` for refinement and search together, with which results depend
+                on the machine. A search that reaches it gives the best it has (`counterfactual.exhausted`). With
+                search="none" only a time for `refine` is accepted.
             refine: Model runs that may be spent on the ranking of each instance, by really deleting edges among those
                 ranked first (and in `candidates`): `edge_scores` and the search then follow the better ranking. None:
                 the method's own scores.
             progress: Whether to show a progress bar.
             confidence: The probability that the model must give another class (or `target_class`) without the deleted
                 edges, such as 0.8, so that the counterfactual does not stand on the boundary. None: it need only be the
-                predicted class.
+                predicted class. It needs a search.
 
         Returns:
             An `Explanation` for one `Data` or one node or pair; otherwise a read-only sequence, in the order of the
@@ -218,8 +220,11 @@ class FittedExplainer:
     ) -> ExplainRun:
         if search not in ("none", *SEARCHES):
             raise RCExplainerError(f"search must be none, prefix or greedy, got {search!r}")
+        if search == "none":
+            refuse_without_search(budget, confidence, refine)
+        late = budget.end if isinstance(budget, Deadline) else None
         return ExplainRun(
-            split=self.split,
+            split=self.split if late is None else replace(self.split, until=late),
             scores=self.scores,
             kind=self.kind,
             classes=self.classes,

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from rcexplainer.core.verification import Interference
-from rcexplainer.errors import GraphError, RCExplainerError
+from rcexplainer.errors import GraphError, RCExplainerError, TimeUpError
 from rcexplainer.gnn.columns import attributes_of
 from rcexplainer.gnn.graph_checks import attributes
 from rcexplainer.method.explanations import ExplanationColumns, Slot
@@ -108,6 +108,8 @@ def isolated(
             slots |= {place: (found, row) for row, place in enumerate(places)}
         except Interference:
             raise
+        except TimeUpError as late:  # halves would find no time either
+            slots |= dict.fromkeys(places, late)
         except Unsound as unsound:
             (wrong,) = unsound.args
             slots |= {places[i]: error for i, error in wrong.items()}

@@ -44,17 +44,18 @@ def render_page(document: PageDocument) -> str:
     return _rendered(document, page_script(), plain(document), "")[0]
 
 
-def render_live_page(document: PageDocument, smiles: bool) -> tuple[str, str]:
+def render_live_page(document: PageDocument, task: str, smiles: bool) -> tuple[str, str]:
     """Render a page behind which a server runs the model.
 
     Args:
         document: What it shows.
+        task: graph, node or link: what an upload must name beside its graph.
         smiles: Whether the server reads SMILES.
 
     Returns:
         Its HTML, and the content security policy it is sent with: as that of any page, and requests to its own server.
     """
-    values = plain(document) | {"live": {"smiles": smiles}}
+    values = plain(document) | {"live": {"task": task, "smiles": smiles}}
     return _rendered(document, page_script((*SCRIPTS, *LIVE_SCRIPTS)), values, "; connect-src 'self'")
 
 

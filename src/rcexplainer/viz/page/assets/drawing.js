@@ -121,13 +121,31 @@ function edgeShape(instance, points, near, edge, strength, thin = 1) {
   return group;
 }
 
-function nodeShape(instance, point, node, thin) {
+const SHORT_TEXT = 3; // a longer name of a node would hide its edges: it stands beside a dot
+const shortened = (text) => (text.length > 10 ? `${text.slice(0, 9)}…` : text);
+
+// A name beside its node, on the side where there are no neighbours.
+function besideNode(text, points, near, node) {
+  const here = points[node];
+  const others = near[node].map((other) => points[other]);
+  const away = others.reduce((sum, other) => ({ x: sum.x + here.x - other.x, y: sum.y + here.y - other.y }), { x: 0, y: 0 });
+  const length = Math.hypot(away.x, away.y);
+  const [dx, dy] = length > 0.1 * SCALE ? [away.x / length, away.y / length] : [0, -1];
+  const anchor = dx > 0.5 ? "start" : dx < -0.5 ? "end" : "middle";
+  const place = { x: (here.x + 0.2 * SCALE * dx).toFixed(1), y: (here.y + 0.34 * SCALE * dy).toFixed(1) };
+  return svg("text", { class: "beside", ...place, dy: "0.35em", "text-anchor": anchor }, shortened(text));
+}
+
+function nodeShape(instance, points, near, node, thin) {
   const text = instance.texts[node];
+  const point = points[node];
   const place = { cx: point.x.toFixed(1), cy: point.y.toFixed(1) };
   const group = svg("g", { class: "node" });
   if (instance.roots.includes(node)) group.append(svg("circle", { class: "root", r: 0.36 * SCALE, ...place }));
-  if (text) {
-    const shown = text.length > 10 ? `${text.slice(0, 9)}…` : text;
+  if (text && !instance.molecule && text.length > SHORT_TEXT) {
+    group.append(svg("circle", { class: "dot", r: (0.11 * SCALE * thin).toFixed(1), ...place }), besideNode(text, points, near, node));
+  } else if (text) {
+    const shown = shortened(text);
     const [across, down] = roomOf(shown);
     if (!instance.molecule) group.append(svg("ellipse", { class: "ground", rx: across, ry: down, ...place }));
     group.append(
@@ -160,17 +178,18 @@ function drawInstance(instance, scores, only = null, above = []) {
   const height = (edge) => (above.includes(edge) ? 2 : strengths[edge]);
   drawn.sort((one, other) => height(one) - height(other));
   root.append(...drawn.map((edge) => edgeShape(instance, points, near, edge, strengths[edge], thin)));
-  root.append(...[...nodes].map((node) => nodeShape(instance, points[node], node, thin)));
-  const box = boxAround([...nodes].map((node) => points[node]), only ? [3 * SCALE, 2 * SCALE] : [LEAST_WIDTH, LEAST_HEIGHT]);
+  root.append(...[...nodes].map((node) => nodeShape(instance, points, near, node, thin)));
+  const named = !instance.molecule && [...nodes].some((node) => instance.texts[node]?.length > SHORT_TEXT);
+  const box = boxAround([...nodes].map((node) => points[node]), named ? 3.2 * SCALE : 1.4 * SCALE, only ? [3 * SCALE, 2 * SCALE] : [LEAST_WIDTH, LEAST_HEIGHT]);
   root.setAttribute("viewBox", box.map((value) => value.toFixed(1)).join(" "));
   return root;
 }
 
-function boxAround(points, [leastWidth, leastHeight]) {
+function boxAround(points, margin, [leastWidth, leastHeight]) {
   const [xs, ys] = [points.map((point) => point.x), points.map((point) => point.y)];
   const [left, right] = points.length ? [Math.min(...xs), Math.max(...xs)] : [0, 0];
   const [top, bottom] = points.length ? [Math.min(...ys), Math.max(...ys)] : [0, 0];
-  const width = Math.max(right - left + 1.4 * SCALE, leastWidth);
+  const width = Math.max(right - left + margin, leastWidth);
   const height = Math.max(bottom - top + 1.4 * SCALE, leastHeight);
   return [(left + right - width) / 2, (top + bottom - height) / 2, width, height];
 }
