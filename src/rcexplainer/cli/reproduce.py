@@ -45,6 +45,7 @@ def reproduce(
     fresh: Annotated[
         bool,
         typer.Option(
+            metavar="",
             "--fresh",
             rich_help_panel=OUTPUT,
             help="Delete what is stored for the entry, networks included, and run all of it anew. To go on after an "
