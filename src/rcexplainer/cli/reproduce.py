@@ -45,8 +45,8 @@ def reproduce(
     fresh: Annotated[
         bool,
         typer.Option(
-            metavar="",
             "--fresh",
+            metavar="",
             rich_help_panel=OUTPUT,
             help="Delete what is stored for the entry, networks included, and run all of it anew. To go on after an "
             "interruption, leave it out.",
