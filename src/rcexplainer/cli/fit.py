@@ -83,7 +83,10 @@ def fit(
     device: Device = None,
     threads: Threads = None,
 ) -> None:
-    """Fit an explainer for a trained network, on the training part of a dataset or of your own graphs, and save it."""
+    """Fit an explainer for a trained network, and save it.
+
+    It is fitted on the training part of a dataset, or of your own graphs, nodes or links.
+    """
     use_threads(threads)
     from rcexplainer.cli.fit_report import fit_named
 

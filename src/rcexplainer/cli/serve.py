@@ -83,7 +83,7 @@ def serve(
     device: Device = None,
     threads: Threads = None,
 ) -> None:
-    """Serve a page that answers "what if": delete edges by a click, search, upload; and an HTTP API."""
+    """Serve a page on which a click deletes an edge and the model answers, and an HTTP API."""
     use_threads(threads)
     from rcexplainer.cli.named_instances import open_named
     from rcexplainer.cli.served_page import listen, make_server
