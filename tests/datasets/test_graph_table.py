@@ -143,9 +143,8 @@ def test_a_damaged_file_names_its_rows(tmp_path, small_groups) -> None:
     middle = len(content) // 3
     content[middle : middle + 400] = b"\xff" * 400
     path.write_bytes(bytes(content))
-    with pytest.raises(DatasetError, match=r"rows \d+ to \d+, cannot be read"):
-        for start in range(0, 40, 4):
-            table.read(start, start + 4)
+    with pytest.raises(DatasetError, match=r"rows 0 to 39, cannot be read"):
+        table.read(0, 40)
 
 
 SMILES = 'name;SMILES;note\nethanol;CCO;"two\nlines"\n\nbroken;C(C;\nwater;O;x\nnothing;;\n'
