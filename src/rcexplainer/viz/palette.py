@@ -12,6 +12,7 @@ DELETED = "#C43C00"  # vermillion, darkened until small text on white is readabl
 MOTIF = "#00795C"  # bluish green, darkened
 FLIPPED = "#0060A8"  # blue, darkened: to people who cannot tell green from grey, green would look like a failure
 FAILED = "#6E6E6E"
+NUMBER_INK = "#44546A"  # numbers of nodes: a bluish grey, so that they are not taken for counts or charges
 FAILED_GROUND = "#EFEFEF"  # behind the graph of a failed search
 BEFORE, AFTER = "#C8C8C8", INK  # bars of probabilities
 SCORE_LOW, SCORE_HIGH = (1.0, 0.97, 0.90), (0.90, 0.62, 0.0)  # bands behind bonds: pale to orange
