@@ -9,6 +9,7 @@ from rcexplainer.datasets.fragments import read_smiles, to_data
 from rcexplainer.explanation import Explanation
 from rcexplainer.viz.page import reasons
 from rcexplainer.viz.page.reasons import common_reasons, deleted_pieces
+from tests.viz.explained import both
 
 BEFORE, AFTER = torch.tensor([0.9, 0.1]), torch.tensor([0.2, 0.8])
 
@@ -92,3 +93,39 @@ def test_what_deletes_nothing_gives_no_reason() -> None:
     graph = path([0, 1, 2])
     alone = Explanation(graph, torch.zeros(4), 0, BEFORE)
     assert common_reasons([(0, alone), (1, explained(graph, [], flipped=False))]) == []
+
+
+def tu_molecule(smiles: str, other_form: bool = False) -> Data:
+    """A molecule as TU files have it: hydrogens are nodes, and bonds of rings are single and double in turn."""
+    chem = pytest.importorskip("rdkit.Chem")
+    mol = chem.AddHs(chem.MolFromSmiles(smiles))
+    ring = [bond.GetIsAromatic() for bond in mol.GetBonds()]
+    chem.Kekulize(mol, clearAromaticFlags=True)
+    kinds = [int(bond.GetBondTypeAsDouble()) - 1 for bond in mol.GetBonds()]
+    kinds = [1 - kind if inside and other_form else kind for kind, inside in zip(kinds, ring, strict=True)]
+    pairs = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in mol.GetBonds()]
+    numbers = torch.tensor([atom.GetAtomicNum() for atom in mol.GetAtoms()])
+    x, kind = torch.eye(14)[torch.zeros_like(numbers)], torch.eye(3)[kinds * 2]
+    return Data(x=x, edge_index=both(pairs), edge_attr=kind, atomic_number=numbers)
+
+
+@pytest.mark.parametrize("deleted", [[(0, 1)], [(4, 5), (5, 6)], [(5, 6)]])
+def test_both_forms_of_an_aromatic_ring_are_one_reason(deleted: list[tuple[int, int]]) -> None:
+    graphs = [tu_molecule("c1ccccc1[N+](=O)[O-]", form) for form in (False, True)]
+    found = common_reasons((number, explained(graph, deleted)) for number, graph in enumerate(graphs))
+    assert [one.count for one in found] == [2]
+    assert "c" in found[0].text
+
+
+def test_the_sides_of_a_ring_are_one_reason_of_one_instance() -> None:
+    graph = tu_molecule("c1ccccc1[N+](=O)[O-]")
+    across = common_reasons([(0, explained(graph, [(0, 1)])), (1, explained(graph, [(1, 2)]))])
+    assert [(one.text, one.count) for one in across] == [("[H]c(c)~c([H])c", 2)]
+
+
+def test_stereochemistry_is_no_reason() -> None:
+    pytest.importorskip("rdkit")
+    ends = [(0, 1), (1, 2), (2, 3)]
+    graphs = [Data(edge_index=both(ends), num_nodes=4, smiles=smiles) for smiles in ("F/C=C/F", "F/C=C\\F")]
+    found = common_reasons((number, explained(graph, [(0, 1)])) for number, graph in enumerate(graphs))
+    assert [(one.text, one.count) for one in found] == [("C=C~F", 2)]

@@ -14,6 +14,7 @@ import networkx as nx
 
 from rcexplainer.errors import require
 from rcexplainer.explanation import Explanation
+from rcexplainer.viz.molecule_reading import perceived_rings
 from rcexplainer.viz.page.molecule import as_molecule, bond_kinds, node_kinds
 
 WL_ROUNDS = 3
@@ -105,6 +106,7 @@ def deleted_pieces(one: Explanation, node_names: Sequence[str] = (), edge_names:
     deleted = nx.Graph()
     deleted.add_edges_from((u, v, {"unit": unit}) for unit, (u, v) in pairs.items())
     mol = as_molecule(one.graph, node_names, edge_names) if one.index is None else None
+    mol = None if mol is None else perceived_rings(mol)
     whole = _labelled_graph(one, node_names, edge_names) if mol is None else None
     found = []
     for nodes in nx.connected_components(deleted):

@@ -4,6 +4,8 @@
 const SCALE = 40; // of an edge of typical length
 const LEAST_WIDTH = 9 * SCALE; // small graphs are not blown up
 const LEAST_HEIGHT = 5 * SCALE;
+const MOST_NUMBERED = 40; // nodes up to which all have their numbers; in larger drawings the explained ones and ends of deleted edges
+const MOST_MARKED = 24; // such ends
 
 function stretched(scores) {
   const low = Math.min(...scores);
@@ -121,10 +123,30 @@ function edgeShape(instance, points, near, edge, strength, thin = 1) {
   return group;
 }
 
+// Where the number of a node stands: in the widest gap between its edges, clear of its text.
+function numberPlace(instance, points, near, node) {
+  const turns = near[node].map((other) => Math.atan2(points[other].y - points[node].y, points[other].x - points[node].x));
+  const gap = (turn) => Math.min(...turns.map((other) => Math.abs(Math.atan2(Math.sin(turn - other), Math.cos(turn - other)))), Math.PI);
+  const tried = Array.from({ length: 16 }, (_, step) => (step * Math.PI) / 8 - Math.PI / 4);
+  const turn = tried.reduce((best, one) => (gap(one) > gap(best) + 1e-9 ? one : best));
+  const bare = (instance.molecule ? 0.2 : 0.1) * SCALE;
+  const [across, down] = instance.texts[node] ? roomOf(instance.texts[node]) : [bare, bare];
+  const aside = (instance.roots.includes(node) ? 0.4 : 0.2) * SCALE;
+  return { x: points[node].x + Math.cos(turn) * (across + aside), y: points[node].y + Math.sin(turn) * (down + aside) };
+}
+
+// A number, unless what is written at the node is its label already.
+function numberShape(instance, points, near, node) {
+  if (instance.texts[node] && instance.texts[node] === instance.names[node]) return null;
+  const { x, y } = numberPlace(instance, points, near, node);
+  const place = { x: x.toFixed(1), y: y.toFixed(1), dy: "0.35em", "text-anchor": "middle" };
+  return svg("text", { class: "number", ...place }, String(instance.numbers[node]));
+}
+
 function nodeShape(instance, point, node, thin) {
   const text = instance.texts[node];
   const place = { cx: point.x.toFixed(1), cy: point.y.toFixed(1) };
-  const group = svg("g", { class: "node" });
+  const group = svg("g", { class: "node", "data-node": node });
   if (instance.roots.includes(node)) group.append(svg("circle", { class: "root", r: 0.36 * SCALE, ...place }));
   if (text) {
     const shown = text.length > 10 ? `${text.slice(0, 9)}…` : text;
@@ -160,7 +182,12 @@ function drawInstance(instance, scores, only = null, above = []) {
   const height = (edge) => (above.includes(edge) ? 2 : strengths[edge]);
   drawn.sort((one, other) => height(one) - height(other));
   root.append(...drawn.map((edge) => edgeShape(instance, points, near, edge, strengths[edge], thin)));
-  root.append(...[...nodes].map((node) => nodeShape(instance, points[node], node, thin)));
+  const shapes = [...nodes].map((node) => nodeShape(instance, points[node], node, thin));
+  root.append(...shapes);
+  if (!only && instance.numbers.length) {
+    root.classList.toggle("numbered", nodes.size <= MOST_NUMBERED);
+    [...nodes].forEach((node, place) => shapes[place].append(...[numberShape(instance, points, near, node)].filter((one) => one)));
+  }
   const box = boxAround([...nodes].map((node) => points[node]), only ? [3 * SCALE, 2 * SCALE] : [LEAST_WIDTH, LEAST_HEIGHT]);
   root.setAttribute("viewBox", box.map((value) => value.toFixed(1)).join(" "));
   return root;
@@ -175,7 +202,13 @@ function boxAround(points, [leastWidth, leastHeight]) {
   return [(left + right - width) / 2, (top + bottom - height) / 2, width, height];
 }
 
-function markDeleted(root, removed) {
+function markDeleted(root, removed, instance) {
+  const ends = new Set([...removed].flatMap((edge) => instance.edges[edge].slice(0, 2)));
+  const few = ends.size <= MOST_MARKED;
+  for (const group of root.querySelectorAll(".node")) {
+    const node = Number(group.dataset.node);
+    group.classList.toggle("end", (few && ends.has(node)) || instance.roots.includes(node));
+  }
   for (const group of root.querySelectorAll(".edge")) {
     group.classList.toggle("deleted", removed.has(Number(group.dataset.edge)));
   }
