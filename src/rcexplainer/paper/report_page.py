@@ -12,6 +12,7 @@ from rcexplainer.paper.paper_index import INDEX_COLUMNS, INDEX_TITLE, index_text
 from rcexplainer.paper.report_contents import ReportContents
 from rcexplainer.paper.verdicts import VERDICT_WORDS
 from rcexplainer.viz.page.render import content_hash
+from rcexplainer.viz.palette import DARK, LIGHT
 
 PAGE_TEMPLATE, PART_TEMPLATE, STYLE_SHEET = "report.html.jinja", "parts.html.jinja", "report.css"
 VERDICT_CLASSES = {True: "yes", False: "no", None: "open"}
@@ -38,7 +39,7 @@ def render_report(report: ReportContents) -> str:
         "verdict_class": VERDICT_CLASSES.__getitem__,
         "verdict_word": VERDICT_WORDS.__getitem__,
     }
-    style = _template(STYLE_SHEET)
+    style = _style()
     return environment.get_template(PAGE_TEMPLATE).render(
         report=report,
         index={"title": INDEX_TITLE, "text": index_text(), "columns": INDEX_COLUMNS},
@@ -47,6 +48,13 @@ def render_report(report: ReportContents) -> str:
         ),
         style=Markup(style),
     )
+
+
+def _style() -> str:
+    """The style sheet; verdicts have the colours that drawings have for found and failed searches."""
+    light, dark = (f"--reached: {own['flipped']}; --missed: {own['deleted']};" for own in (LIGHT, DARK))
+    colours = f":root {{ {light} }}\n@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
+    return colours + _template(STYLE_SHEET)
 
 
 @cache

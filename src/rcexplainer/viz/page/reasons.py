@@ -15,6 +15,7 @@ import networkx as nx
 from rcexplainer.errors import require
 from rcexplainer.explanation import Explanation
 from rcexplainer.viz.molecule_reading import perceived_rings
+from rcexplainer.viz.page.aromatic_rings import aromatic_bonds
 from rcexplainer.viz.page.molecule import as_molecule, bond_kinds, node_kinds
 
 WL_ROUNDS = 3
@@ -147,6 +148,8 @@ def _labelled_graph(one: Explanation, node_names: Sequence[str], edge_names: Seq
     graph = nx.Graph()
     for unit, (u, v) in enumerate(one.units.pair.T.tolist()):
         graph.add_edge(u, v, kind=of_unit.get(unit, ""))
+    for u, v in aromatic_bonds(graph):
+        graph.edges[u, v]["kind"] = "aromatic"
     for node, values in graph.nodes(data=True):
         # The explained node is a landmark: an edge beside it is another reason than one far away.
         values["name"], values["root"] = kinds[node] if kinds else "", node in roots

@@ -6,6 +6,7 @@ const LEAST_WIDTH = 9 * SCALE; // small graphs are not blown up
 const LEAST_HEIGHT = 5 * SCALE;
 const MOST_NUMBERED = 40; // nodes up to which all have their numbers; in larger drawings the explained ones and ends of deleted edges
 const MOST_MARKED = 24; // such ends
+const MOST_SPOKES = 20; // lines of full width that fit around a node
 
 function stretched(scores) {
   const low = Math.min(...scores);
@@ -119,28 +120,30 @@ function edgeShape(instance, points, near, edge, strength, thin = 1) {
     group.append(line(from, to, look));
     if (instance.one_way.includes(edge)) group.append(arrowhead(from, to, width, thin, look["stroke-opacity"]));
   }
-  group.append(cross(from, to, thin));
+  group.append(cross(from, to, Math.max(thin, 0.5)));
   return group;
 }
 
 // Where the number of a node stands: in the widest gap between its edges, clear of its text.
-function numberPlace(instance, points, near, node) {
+function numberPlace(instance, points, near, node, size) {
   const turns = near[node].map((other) => Math.atan2(points[other].y - points[node].y, points[other].x - points[node].x));
   const gap = (turn) => Math.min(...turns.map((other) => Math.abs(Math.atan2(Math.sin(turn - other), Math.cos(turn - other)))), Math.PI);
   const tried = Array.from({ length: 16 }, (_, step) => (step * Math.PI) / 8 - Math.PI / 4);
   const turn = tried.reduce((best, one) => (gap(one) > gap(best) + 1e-9 ? one : best));
   const bare = (instance.molecule ? 0.2 : 0.1) * SCALE;
   const [across, down] = instance.texts[node] ? roomOf(instance.texts[node]) : [bare, bare];
-  const aside = (instance.roots.includes(node) ? 0.4 : 0.2) * SCALE;
+  const aside = (instance.roots.includes(node) ? 0.25 * SCALE : 0) + 0.8 * size;
   return { x: points[node].x + Math.cos(turn) * (across + aside), y: points[node].y + Math.sin(turn) * (down + aside) };
 }
 
 // A number, unless what is written at the node is its label already.
-function numberShape(instance, points, near, node) {
+function numberShape(instance, points, near, node, size) {
   if (instance.texts[node] && instance.texts[node] === instance.names[node]) return null;
-  const { x, y } = numberPlace(instance, points, near, node);
+  const { x, y } = numberPlace(instance, points, near, node, size);
   const place = { x: x.toFixed(1), y: y.toFixed(1), dy: "0.35em", "text-anchor": "middle" };
-  return svg("text", { class: "number", ...place }, String(instance.numbers[node]));
+  const group = svg("g", { "font-size": size.toFixed(1) }); // the number itself has the size 1em
+  group.append(svg("text", { class: "number", ...place }, String(instance.numbers[node])));
+  return group;
 }
 
 function nodeShape(instance, point, node, thin) {
@@ -181,14 +184,17 @@ function drawInstance(instance, scores, only = null, above = []) {
   if (!only) root.append(...motifShapes(instance, points, thin));
   const height = (edge) => (above.includes(edge) ? 2 : strengths[edge]);
   drawn.sort((one, other) => height(one) - height(other));
-  root.append(...drawn.map((edge) => edgeShape(instance, points, near, edge, strengths[edge], thin)));
+  const spokes = Math.max(1, ...near.map((own) => own.length));
+  const narrow = instance.molecule ? 1 : thin * Math.max(0.3, Math.min(1, MOST_SPOKES / spokes)); // lines at a hub must not merge
+  root.append(...drawn.map((edge) => edgeShape(instance, points, near, edge, strengths[edge], narrow)));
   const shapes = [...nodes].map((node) => nodeShape(instance, points[node], node, thin));
   root.append(...shapes);
-  if (!only && instance.numbers.length) {
-    root.classList.toggle("numbered", nodes.size <= MOST_NUMBERED);
-    [...nodes].forEach((node, place) => shapes[place].append(...[numberShape(instance, points, near, node)].filter((one) => one)));
-  }
   const box = boxAround([...nodes].map((node) => points[node]), only ? [3 * SCALE, 2 * SCALE] : [LEAST_WIDTH, LEAST_HEIGHT]);
+  if (!only && instance.numbers.length) {
+    const size = Math.max(10, 0.016 * Math.max(box[2], 1.5 * box[3])); // as large on the screen in a wide drawing
+    root.classList.toggle("numbered", nodes.size <= MOST_NUMBERED);
+    [...nodes].forEach((node, place) => shapes[place].append(...[numberShape(instance, points, near, node, size)].filter((one) => one)));
+  }
   root.setAttribute("viewBox", box.map((value) => value.toFixed(1)).join(" "));
   return root;
 }
