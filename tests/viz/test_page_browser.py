@@ -307,6 +307,20 @@ def test_atoms_have_their_numbers(visit: Any, case: PageCase) -> None:
     assert page.locator(".thumbnail .number").count() == 0
 
 
+def test_nothing_is_cut_off_at_the_edge_of_a_drawing(visit: Any) -> None:
+    page = visit("whole")
+    outside = """() => {
+      const frame = document.querySelector("#cards .drawing").getBoundingClientRect();
+      return [...document.querySelectorAll("#cards .node text")].filter((text) => {
+        const box = text.getBoundingClientRect();
+        return box.left < frame.left || box.right > frame.right || box.top < frame.top || box.bottom > frame.bottom;
+      }).map((text) => text.textContent);
+    }"""
+    for _ in range(25):
+        assert page.evaluate(outside) == []
+        page.keyboard.press("j")
+
+
 def test_large_graphs_number_the_ends_of_deleted_edges(visit: Any) -> None:
     page = visit("large")
     assert shown_numbers(page) == [7, 8]

@@ -43,6 +43,8 @@ function innerSide(points, near, u, v) {
   return side < 0 ? -1 : 1;
 }
 
+const shortText = (text) => (text.length > 10 ? `${text.slice(0, 9)}…` : text);
+
 // Half the room that a text takes, across and down.
 const roomOf = (text) => [Math.max(0.22, 0.05 + 0.14 * text.length) * SCALE, 0.27 * SCALE];
 
@@ -124,26 +126,34 @@ function edgeShape(instance, points, near, edge, strength, thin = 1) {
   return group;
 }
 
-// Where the number of a node stands: in the widest gap between its edges, clear of its text.
+// Where the number of a node stands: in the widest gap between its edges, clear of its text. Null if what is written at
+// the node is its label already.
 function numberPlace(instance, points, near, node, size) {
+  if (instance.texts[node] && instance.texts[node] === instance.names[node]) return null;
   const turns = near[node].map((other) => Math.atan2(points[other].y - points[node].y, points[other].x - points[node].x));
   const gap = (turn) => Math.min(...turns.map((other) => Math.abs(Math.atan2(Math.sin(turn - other), Math.cos(turn - other)))), Math.PI);
   const tried = Array.from({ length: 16 }, (_, step) => (step * Math.PI) / 8 - Math.PI / 4);
   const turn = tried.reduce((best, one) => (gap(one) > gap(best) + 1e-9 ? one : best));
   const bare = (instance.molecule ? 0.2 : 0.1) * SCALE;
-  const [across, down] = instance.texts[node] ? roomOf(instance.texts[node]) : [bare, bare];
+  const [across, down] = instance.texts[node] ? roomOf(shortText(instance.texts[node])) : [bare, bare];
   const aside = (instance.roots.includes(node) ? 0.25 * SCALE : 0) + 0.8 * size;
   return { x: points[node].x + Math.cos(turn) * (across + aside), y: points[node].y + Math.sin(turn) * (down + aside) };
 }
 
-// A number, unless what is written at the node is its label already.
-function numberShape(instance, points, near, node, size) {
-  if (instance.texts[node] && instance.texts[node] === instance.names[node]) return null;
-  const { x, y } = numberPlace(instance, points, near, node, size);
-  const place = { x: x.toFixed(1), y: y.toFixed(1), dy: "0.35em", "text-anchor": "middle" };
-  const group = svg("g", { "font-size": size.toFixed(1) }); // the number itself has the size 1em
-  group.append(svg("text", { class: "number", ...place }, String(instance.numbers[node])));
-  return group;
+function numberShape(number, at, size) {
+  const place = { x: at.x.toFixed(1), y: at.y.toFixed(1), dy: "0.35em", "text-anchor": "middle" };
+  return svg("g", { "font-size": size.toFixed(1) }, svg("text", { class: "number", ...place }, String(number))); // of 1em
+}
+
+const cornersAround = (point, across, down) => [
+  { x: point.x - across, y: point.y - down },
+  { x: point.x + across, y: point.y + down },
+];
+
+// The room that a node and its text take.
+function nodeCorners(instance, point, node) {
+  const across = instance.texts[node] ? roomOf(shortText(instance.texts[node]))[0] + 0.1 * SCALE : 0;
+  return cornersAround(point, Math.max(0.7 * SCALE, across), 0.7 * SCALE);
 }
 
 function nodeShape(instance, point, node, thin) {
@@ -152,7 +162,7 @@ function nodeShape(instance, point, node, thin) {
   const group = svg("g", { class: "node", "data-node": node });
   if (instance.roots.includes(node)) group.append(svg("circle", { class: "root", r: 0.36 * SCALE, ...place }));
   if (text) {
-    const shown = text.length > 10 ? `${text.slice(0, 9)}…` : text;
+    const shown = shortText(text);
     const [across, down] = roomOf(shown);
     if (!instance.molecule) group.append(svg("ellipse", { class: "ground", rx: across, ry: down, ...place }));
     group.append(
@@ -189,11 +199,19 @@ function drawInstance(instance, scores, only = null, above = []) {
   root.append(...drawn.map((edge) => edgeShape(instance, points, near, edge, strengths[edge], narrow)));
   const shapes = [...nodes].map((node) => nodeShape(instance, points[node], node, thin));
   root.append(...shapes);
-  const box = boxAround([...nodes].map((node) => points[node]), only ? [3 * SCALE, 2 * SCALE] : [LEAST_WIDTH, LEAST_HEIGHT]);
+  const least = only ? [3 * SCALE, 2 * SCALE] : [LEAST_WIDTH, LEAST_HEIGHT];
+  const corners = [...nodes].flatMap((node) => nodeCorners(instance, points[node], node));
+  let box = boxAround(corners, least);
   if (!only && instance.numbers.length) {
     const size = Math.max(10, 0.016 * Math.max(box[2], 1.5 * box[3])); // as large on the screen in a wide drawing
     root.classList.toggle("numbered", nodes.size <= MOST_NUMBERED);
-    [...nodes].forEach((node, place) => shapes[place].append(...[numberShape(instance, points, near, node, size)].filter((one) => one)));
+    [...nodes].forEach((node, place) => {
+      const at = numberPlace(instance, points, near, node, size);
+      if (!at) return;
+      shapes[place].append(numberShape(instance.numbers[node], at, size));
+      corners.push(...cornersAround(at, 0.9 * size, 0.7 * size));
+    });
+    box = boxAround(corners, least);
   }
   root.setAttribute("viewBox", box.map((value) => value.toFixed(1)).join(" "));
   return root;
@@ -203,8 +221,8 @@ function boxAround(points, [leastWidth, leastHeight]) {
   const [xs, ys] = [points.map((point) => point.x), points.map((point) => point.y)];
   const [left, right] = points.length ? [Math.min(...xs), Math.max(...xs)] : [0, 0];
   const [top, bottom] = points.length ? [Math.min(...ys), Math.max(...ys)] : [0, 0];
-  const width = Math.max(right - left + 1.4 * SCALE, leastWidth);
-  const height = Math.max(bottom - top + 1.4 * SCALE, leastHeight);
+  const width = Math.max(right - left, leastWidth);
+  const height = Math.max(bottom - top, leastHeight);
   return [(left + right - width) / 2, (top + bottom - height) / 2, width, height];
 }
 
