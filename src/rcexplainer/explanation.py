@@ -219,6 +219,7 @@ class Explanation:
         style: Literal["auto", "graph", "molecule"] = "auto",
         node_names: Sequence[str] = (),
         edge_names: Sequence[str] = (),
+        numbers: bool | None = None,
     ) -> Any:
         """Draw the instance, its counterfactual in the same layout, and the probabilities (extra `figures`).
 
@@ -228,6 +229,8 @@ class Explanation:
             style: "molecule" (extra `chem`), "graph", or "auto": a molecule where the graph can be read as one.
             node_names: What each one-hot node feature means, such as `dataset.node_names`.
             edge_names: What each one-hot entry of `edge_attr` means.
+            numbers: Whether nodes have their numbers; None: all of them in drawings of up to 40 nodes, in larger ones
+                the explained nodes and the ends of deleted edges.
 
         Returns:
             matplotlib's figure, or the path of the file.
@@ -236,8 +239,8 @@ class Explanation:
             RCExplainerError: The suffix, reading or style is unknown.
             MissingExtraError: A package that draws is not installed.
         """
-        names = {"node_names": node_names, "edge_names": edge_names}
-        return _drawings().draw(self, path, reading=reading, style=style, **names)
+        named = {"node_names": node_names, "edge_names": edge_names, "numbers": numbers}
+        return _drawings().draw(self, path, reading=reading, style=style, **named)
 
     def _repr_svg_(self) -> str | None:
         """The drawing that a notebook shows; None without matplotlib: it shows the text."""

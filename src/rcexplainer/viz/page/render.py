@@ -13,6 +13,7 @@ from importlib import resources
 from typing import Any
 
 from rcexplainer.viz.page.document import PageDocument, plain
+from rcexplainer.viz.palette import DARK, LIGHT
 
 # One idea a file, in the order in which they need each other.
 SCRIPTS = (
@@ -64,7 +65,7 @@ def _rendered(document: PageDocument, script: str, values: dict[str, Any], more:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    style = asset("page.css")
+    style = page_style()
     policy = (
         f"default-src 'none'; style-src '{content_hash(style)}'; script-src '{content_hash(script)}'; img-src data:; "
         f"base-uri 'none'; form-action 'none'{more}"
@@ -93,6 +94,18 @@ def embedded_json(values: Any) -> str:
     for letter, escape in ESCAPES.items():
         text = text.replace(letter, escape)
     return text
+
+
+def page_style() -> str:
+    """Return the style sheet, with the colours of drawings in front."""
+    light, dark = (" ".join(f"--{name}: {colour};" for name, colour in own.items()) for own in (LIGHT, DARK))
+    colours = (
+        f":root {{ color-scheme: light; {light} }}\n"
+        f"@media (prefers-color-scheme: dark) {{ "
+        f':root:not([data-theme="light"]) {{ color-scheme: dark; {dark} }} }}\n'
+        f':root[data-theme="dark"] {{ color-scheme: dark; {dark} }}\n'
+    )
+    return colours + asset("page.css")
 
 
 def page_script(names: Sequence[str] = SCRIPTS) -> str:

@@ -16,7 +16,7 @@ function thumbnail(reason) {
   const drawing = drawInstance(instance, null, around.size > 60 ? new Set(edges) : around);
   drawing.classList.add("thumbnail");
   drawing.setAttribute("aria-hidden", "true");
-  markDeleted(drawing, new Set(edges));
+  markDeleted(drawing, new Set(edges), instance);
   return drawing;
 }
 
