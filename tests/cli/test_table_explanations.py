@@ -47,7 +47,7 @@ def test_molecules_of_a_csv_file_with_some_that_are_none(run, case, tmp_path) ->
     ]
 
 
-def test_a_users_own_model_and_graphs(run, own_package, tmp_path) -> None:
+def test_a_users_own_model_and_graphs(run, inside, tmp_path) -> None:
     explainer = tmp_path / "own.safetensors"
     assert run("fit", *own("graph"), "--out", str(explainer), "--set", "epochs=1", "--quiet").code == 0
     out = tmp_path / "out"

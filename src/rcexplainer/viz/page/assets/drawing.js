@@ -236,7 +236,7 @@ function drawInstance(instance, scores, only = null, above = []) {
   return root;
 }
 
-function boxAround(points, margin, [leastWidth, leastHeight]) {
+function boxAround(points, [leastWidth, leastHeight]) {
   const [xs, ys] = [points.map((point) => point.x), points.map((point) => point.y)];
   const [left, right] = points.length ? [Math.min(...xs), Math.max(...xs)] : [0, 0];
   const [top, bottom] = points.length ? [Math.min(...ys), Math.max(...ys)] : [0, 0];
