@@ -13,7 +13,7 @@ molecules. In the folder `keep` every fit that is done is kept, and not done aga
 
 import json
 import multiprocessing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
@@ -21,7 +21,7 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch_geometric.data import Batch
+from torch_geometric.data import Batch, Data
 
 from rcexplainer import datasets, gnn, metrics
 from rcexplainer.baselines import GreedyDeletion
@@ -35,9 +35,9 @@ from rcexplainer.datasets.nitro_stream import NitroStream
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.fit.objective import Restarts
 
-HELD_OUT = NitroStream(500, seed=1)
-FIRST_SEED = 10  # of the molecules that are fitted on
-NETWORK_EPOCHS = 60
+FIRST_SEED, HELD_OUT_SEED, NETWORK_SEED = 10, 1, 2  # of molecules
+NETWORK_MOLECULES, NETWORK_EPOCHS = 3000, 60
+FORWARD_MOLECULES = 4000
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,13 @@ class StreamFit:
         graphs: Number of molecules.
         listed: Whether they are a list in memory.
         pool: Number of them to train on, at most.
+        held_out: Number of other molecules to explain.
     """
 
     graphs: int
     listed: bool = False
     pool: int = RCConfig.teacher_limit
+    held_out: int = 500
 
 
 FITS = {
@@ -68,7 +70,7 @@ FITS = {
 
 def stream_cost(options: BenchOptions) -> Iterator[dict[str, Any]]:
     """Ratio to greedy deletion, training steps, memory and time of each fit."""
-    data = datasets.load("nitro", seed=2, num_graphs=3000)
+    data = datasets.load("nitro", seed=NETWORK_SEED, num_graphs=NETWORK_MOLECULES)
 
     def train() -> gnn.GNN:
         config = gnn.gnn_config("paper", data.num_features, data.num_classes)
@@ -95,12 +97,17 @@ def _kept(folder: Path | None, name: str, model: nn.Module, one: StreamFit, seed
     path = None if folder is None else folder / f"stream {name}.json"
     if path is not None and path.exists():
         return dict(json.loads(path.read_text()))
-    with multiprocessing.get_context("spawn").Pool(1) as alone:
-        found = alone.apply(measured_fit, (model, one, seed))
+    found = alone(measured_fit, model, one, seed)
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(found))
     return found
+
+
+def alone(run: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
+    """Run a function in a process of its own that starts empty."""
+    with multiprocessing.get_context("spawn").Pool(1) as process:
+        return process.apply(run, arguments)
 
 
 def measured_fit(model: nn.Module, one: StreamFit, seed: int) -> dict[str, Any]:
@@ -115,46 +122,50 @@ def measured_fit(model: nn.Module, one: StreamFit, seed: int) -> dict[str, Any]:
         Figures by name.
     """
     torch.set_num_threads(1)
-    molecules, steps = NitroStream(one.graphs, FIRST_SEED + seed, HELD_OUT.keys()), list[bool]()
+    others = NitroStream(one.held_out, HELD_OUT_SEED)
+    molecules, held_out = NitroStream(one.graphs, FIRST_SEED + seed, others.keys()), list(others)
+    steps: list[bool] = []
 
-    class Counted(RCExplainer):
-        def objective(self, config: RCConfig, restarts: Restarts) -> Objective:
-            plain = super().objective(config, restarts)
+    method = RCExplainer(teacher_limit=one.pool)
+    plain = method.objective
 
-            def counted(step: Step) -> Terms:
-                steps.append(torch.is_grad_enabled())  # off where the validation loss is taken
-                return plain(step)
+    def counting(config: RCConfig, restarts: Restarts) -> Objective:
+        objective = plain(config, restarts)
 
-            return counted
+        def counted(step: Step) -> Terms:
+            steps.append(torch.is_grad_enabled())  # off where the validation loss is taken
+            return objective(step)
 
+        return counted
+
+    method.objective = counting  # type: ignore[method-assign]
     start = process_time()
     with AnonymousPeak() as memory:
         graphs = list(molecules) if one.listed else molecules
-        fitted = Counted(teacher_limit=one.pool).fit(model, graphs, seed=seed, progress=False)
+        fitted = method.fit(model, graphs, seed=seed, progress=False)
     seconds = process_time() - start
-    held_out = list(HELD_OUT)
     ours, greedy = (
-        metrics.fidelity(model, method.explain(held_out, search="none"), HEADLINE_SPARSITIES)
-        for method in (fitted, GreedyDeletion().fit(model, held_out))
+        metrics.fidelity(model, explainer.explain(held_out, search="none"), HEADLINE_SPARSITIES)
+        for explainer in (fitted, GreedyDeletion().fit(model, held_out))
     )
     return {
         "ratio": sum(ours.drop) / sum(greedy.drop),
-        "fidelity": ours.drop,
-        "greedy": greedy.drop,
+        "fidelity": list(ours.drop),
+        "greedy": list(greedy.drop),
         "steps": sum(steps),
         "peak MB": memory.grown / 1e6,
         "cpu s": seconds,
-        "forwards": seconds / _forward_seconds(model),
+        "forwards": seconds / _forward_seconds(model, held_out),
     }
 
 
-def _forward_seconds(model: nn.Module) -> float:
-    """CPU seconds of forward passes over 4,000 molecules, in batches of 500."""
-    batch = Batch.from_data_list(list(HELD_OUT))
+def _forward_seconds(model: nn.Module, molecules: list[Data]) -> float:
+    """CPU seconds of forward passes over 4,000 molecules, in batches of as many as these."""
+    batch = Batch.from_data_list(molecules)
     times: list[float] = []
     with torch.no_grad():
         for _ in range(9):
             start = process_time()
             model(batch.x, batch.edge_index, batch.batch)
             times.append(process_time() - start)
-    return 8 * sorted(times)[len(times) // 2]
+    return FORWARD_MOLECULES / len(molecules) * sorted(times)[len(times) // 2]
