@@ -9,6 +9,7 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 from torch_geometric.data import Data, HeteroData, InMemoryDataset
+from torch_geometric.loader import DataLoader
 
 from rcexplainer.errors import GraphError
 from rcexplainer.gnn.graph_checks import (
@@ -92,7 +93,8 @@ def open_graphs(
         )
     if len(first) <= size:
         return OpenedGraphs(first, name=name)
-    return OpenedGraphs(first, given, len(source) if isinstance(source, Sized) else None, name)
+    known = isinstance(source, Sized) and not isinstance(source, DataLoader)  # which counts batches
+    return OpenedGraphs(first, given, len(source) if known else None, name)  # type: ignore[arg-type]
 
 
 def _table(path: str | Path) -> Iterable[Data]:
