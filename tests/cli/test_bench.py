@@ -21,8 +21,10 @@ from rcexplainer.benchmark.speed import (
     other_explainers,
     scaling_cost,
     scaling_subjects,
+    stream_cost,
     tensor_memory,
 )
+from rcexplainer.benchmark.speed.anonymous_memory import AnonymousPeak
 from rcexplainer.benchmark.speed.document import document, write
 from rcexplainer.benchmark.speed.hub_graph import Hub
 from rcexplainer.benchmark.speed.options import BenchOptions
@@ -191,6 +193,29 @@ def test_memory(few_molecules, monkeypatch):
         ("each class", 3),
     ]
     assert all(row["peak MB"] > 0 for row in rows)
+
+
+def test_stream(monkeypatch, tmp_path):
+    few = {"4000 list": stream_cost.StreamFit(30, listed=True, pool=18, held_out=10)}
+    monkeypatch.setattr(stream_cost, "FITS", few | {"40000 stream": stream_cost.StreamFit(30, pool=18, held_out=10)})
+    monkeypatch.setattr(stream_cost, "NETWORK_MOLECULES", 40)
+    monkeypatch.setattr(stream_cost, "RCExplainer", partial(rc.RCExplainer, epochs=2))
+    monkeypatch.setattr(stream_cost, "alone", lambda run, *arguments: run(*arguments))  # a child would not be patched
+    rows = list(stream_cost.stream_cost(BenchOptions(2, keep=tmp_path)))
+    assert [row["row"] for row in rows] == ["4000 list", "40000 stream"]
+    assert all(row["lowest"] <= row["ratio"] <= row["highest"] and row["peak MB"] > 0 for row in rows)
+    assert len({row["steps"] for row in rows}) == 1
+    monkeypatch.setattr(stream_cost, "measured_fit", None)  # all are kept: none is done again
+    assert list(stream_cost.stream_cost(BenchOptions(2, keep=tmp_path))) == rows
+
+
+def test_anonymous_memory():
+    with AnonymousPeak() as little:
+        pass
+    with AnonymousPeak() as much:
+        torch.ones(50_000_000)
+    assert little.grown < 5e6
+    assert 190e6 < much.grown < 260e6
 
 
 def test_a_table(run, monkeypatch):

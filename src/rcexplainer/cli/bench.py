@@ -16,6 +16,7 @@ EXAMPLES = (
     "rcexplainer bench explain --keep networks --out speed",
     "rcexplainer bench fit --rows graphs --graphs 500 --threads 2",
     "rcexplainer bench scaling --out speed",
+    "rcexplainer bench stream --repeats 1 --keep fits --out speed",
 )
 
 
@@ -27,7 +28,8 @@ def bench(
             help="explain (explanations, relative to forward passes, and other explainers), fit (fits, relative to "
             "training steps of the network), hub (searches around nodes with many neighbours), scaling (cost against "
             "graphs, edges and classes), memory (peaks of fits), serve (requests to a server "
-            "from 1, 8 and 32 clients), import (the time to import the package), core (edge scores "
+            "from 1, 8 and 32 clients), stream (fits on 4,000 to 400,000 molecules, in memory and "
+            "streamed: quality and peak memory), import (the time to import the package), core (edge scores "
             "and training steps), regions (decision regions of a million embeddings) or nodes (computation "
             "graphs of 10,000 nodes).",
         ),
@@ -39,7 +41,8 @@ def bench(
             metavar="NAME,NAME…",
             help="Measure these rows alone: list, alone, all, others (explain); graphs, nodes, ba-community (fit); "
             "late, large (hub); graphs, edges, classes (scaling); large graph, classes, each class (memory); predict, "
-            "explain (serve).",
+            "explain (serve); 4000 list, 40000 list, 40000 stream, 400000 stream, pool 400, pool 1000, pool 16000 "
+            "(stream).",
         ),
     ] = None,
     graphs: Annotated[

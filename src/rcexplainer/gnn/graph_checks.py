@@ -144,13 +144,26 @@ def check_graphs(graphs: Sequence[Data]) -> None:
     """
     kind = GraphKind.of(graphs[0])
     for position, graph in enumerate(graphs):
-        where = f"graph {position}" if len(graphs) > 1 else "the graph"
-        check_graph(graph, where)
-        check_labels(graph.y, where)
-        for name in sorted(attributes(graph).intersection(SHARED_ATTRIBUTES) ^ kind.shared):
-            has, lacks = ("the first graph", where) if name in kind.shared else (where, "the first graph")
-            raise GraphError(f"{has} has {name}, {lacks} does not: all graphs need the same attributes")
-        kind.check(graph, where, "the first graph")
+        check_member(graph, f"graph {position}" if len(graphs) > 1 else "the graph", kind)
+
+
+def check_member(graph: Data, where: str, kind: GraphKind) -> None:
+    """Check one graph of several, and that it is like the first.
+
+    Args:
+        graph: The graph.
+        where: What to call it.
+        kind: The kind of the first graph.
+
+    Raises:
+        GraphError: It is malformed, or unlike the first one.
+    """
+    check_graph(graph, where)
+    check_labels(graph.y, where)
+    for name in sorted(attributes(graph).intersection(SHARED_ATTRIBUTES) ^ kind.shared):
+        has, lacks = ("the first graph", where) if name in kind.shared else (where, "the first graph")
+        raise GraphError(f"{has} has {name}, {lacks} does not: all graphs need the same attributes")
+    kind.check(graph, where, "the first graph")
 
 
 def check_graph(graph: Data, where: str = "the graph") -> None:
@@ -235,8 +248,12 @@ def check_devices(model: nn.Module, graphs: Sequence[Data], where: str | None = 
             )
 
 
-def check_single_label(graphs: Sequence[Data]) -> None:
+def check_single_label(graphs: Sequence[Data], where: str | None = None) -> None:
     """In a graph task every graph has one label, or none.
+
+    Args:
+        graphs: The graphs.
+        where: What to call the graph, if it is only one.
 
     Raises:
         GraphError: A graph has several.
@@ -244,6 +261,6 @@ def check_single_label(graphs: Sequence[Data]) -> None:
     for position, graph in enumerate(graphs):
         if isinstance(graph.y, Tensor) and graph.y.numel() > 1:
             raise GraphError(
-                f"graph {position} has {graph.y.numel()} labels: multi-label models are not supported; for a node "
-                'classifier pass task="node"'
+                f"{where or f'graph {position}'} has {graph.y.numel()} labels: multi-label models are not supported; "
+                'for a node classifier pass task="node"'
             )
