@@ -104,3 +104,16 @@ def test_single_graphs_are_shown_as_before(tmp_path) -> None:
     assert is_table(TableRequest(csv, nothing, tmp_path / "a.json", engine="local"))
     assert is_table(TableRequest(table, nothing, None))
     assert is_table(TableRequest(tmp_path / "*.csv", nothing, None))
+
+
+@pytest.mark.parametrize("smiles", [True, False])
+def test_an_explainer_fitted_on_files(run, case, smiles, tmp_path) -> None:
+    path, out = case.molecules, tmp_path / "explainer.safetensors"
+    if smiles:
+        path = tmp_path / "m.csv"
+        path.write_text("smiles\n" + "\n".join(["CCO", "O=[N+]([O-])c1ccccc1", "CCN(C)C", "Clc1ccccc1"] * 12) + "\n")
+    line = ["fit", "--model", str(case.gnn), "--input", str(path), "--out", str(out), "--set", "epochs=1", "--quiet"]
+    ended = run(*line)
+    assert (ended.code, "fitted for" in ended.out) == (0, True)
+    again = run(*words(case, input=path, explainer=out, out=tmp_path / "out", workers=1))
+    assert again.code == 0

@@ -20,11 +20,13 @@ from rcexplainer.cli.options import (
     ForwardName,
     GraphsName,
     IndexTexts,
+    InputPath,
     Json,
     ModelName,
     PartName,
     Quiet,
     Root,
+    SmilesColumn,
     SplitSeed,
     TaskOption,
     Threads,
@@ -53,21 +55,8 @@ def explain(
     graphs: GraphsName = None,
     task: TaskOption = None,
     forward: ForwardName = None,
-    input_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--input",
-            metavar="PATH",
-            rich_help_panel=INPUT,
-            help="A file, folder or pattern in place of a dataset: CSV or Parquet with a column of SMILES (for "
-            "networks trained on csv:PATH or nitro), or Parquet with a graph in each row. Labels are not needed.",
-            show_default=False,
-        ),
-    ] = None,
-    smiles_column: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", rich_help_panel=INPUT, help="Column of SMILES of --input (default: found)."),
-    ] = None,
+    input_file: InputPath = None,
+    smiles_column: SmilesColumn = None,
     id_column: Annotated[
         str | None,
         typer.Option(metavar="NAME", rich_help_panel=INPUT, help="Column of ids of --input (default: found, if any)."),

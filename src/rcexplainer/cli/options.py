@@ -113,6 +113,21 @@ IndexTexts = Annotated[
         show_default=False,
     ),
 ]
+InputPath = Annotated[
+    Path | None,
+    typer.Option(
+        "--input",
+        metavar="PATH",
+        rich_help_panel=INPUT,
+        help="A file, folder or pattern in place of a dataset: CSV or Parquet with a column of SMILES (for networks "
+        "trained on csv:PATH or nitro), or Parquet with a graph in each row. Labels are not needed.",
+        show_default=False,
+    ),
+]
+SmilesColumn = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", rich_help_panel=INPUT, help="Column of SMILES of --input (default: found)."),
+]
 SplitSeed = Annotated[
     int | None,
     typer.Option(

@@ -4,7 +4,9 @@ A candidate mask says which edges may be deleted, with a value for each column o
 serves all instances, or there is one for each. A unit may be deleted if all its edges may.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -16,6 +18,8 @@ from rcexplainer.gnn.columns import attributes_of
 from rcexplainer.gnn.graph_checks import attributes
 from rcexplainer.method.explanations import ExplanationColumns, Slot
 from rcexplainer.tasks.computation_graph import Instance
+
+log = logging.getLogger(__name__)
 
 # A chunk is run at once, and its results are on the CPU before the next one begins.
 CHUNK_GRAPHS = 8192
@@ -117,11 +121,25 @@ def isolated(
             pending += [rest] if rest else []
         except Exception as error:  # noqa: BLE001  a model may raise anything
             middle = len(places) // 2
+            if middle and out_of_memory(error):
+                tell_memory()
+                torch.cuda.empty_cache()  # does nothing where there is no GPU
             if middle:
                 pending += [places[:middle], places[middle:]]
             else:
                 slots[places[0]] = error
     return [slots[place] for place in range(len(chunk))]
+
+
+def out_of_memory(error: Exception) -> bool:
+    """Whether an error says that memory did not suffice; the CPU has no error of its own for it."""
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
+
+
+@cache
+def tell_memory() -> None:
+    """Say once that batches are halved."""
+    log.warning("memory does not suffice for a batch of graphs: it is halved and tried again, as are later ones")
 
 
 def candidate_masks(candidates: Candidates) -> CandidateMasks:
