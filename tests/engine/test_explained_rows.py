@@ -4,7 +4,8 @@ import pyarrow as pa
 import pytest
 import torch
 
-from rcexplainer.datasets.graph_table import GraphTable, molecules_of_rows
+from rcexplainer.datasets.graph_table import GraphTable
+from rcexplainer.datasets.row_file import molecules_of_rows
 from rcexplainer.datasets.row_graphs import graphs_of_rows
 from rcexplainer.engine.explained_rows import Stamp, explained_rows
 from rcexplainer.engine.row_options import RowOptions
