@@ -98,11 +98,12 @@ class RCExplainer(Method):
 
         Args:
             model: The trained GNN; it is left as it was found.
-            graphs: A `Data`, or a list, `Dataset`, `Batch` or `DataLoader` of them; for nodes and links one `Data`.
+            graphs: A `Data`, or a list, `Dataset`, `Batch` or `DataLoader` of them; for nodes and links one `Data`,
+                `MappedGraph`, `StoreGraph` or (FeatureStore, GraphStore) pair.
             index: The nodes or links to train on; all nodes, or the pairs in `edge_label_index`, if None.
             val: Graphs, or an index, for early stopping; a seeded tenth of the training instances if None.
             background: Graphs that boundaries and regions come from; all graphs or nodes given if None (for links: the
-                pairs given, edges and random pairs).
+                pairs given, edges and random pairs; of a graph that is not in memory: 10,000 nodes drawn at random).
             head: The module where φ_fc begins (dotted name or module); found if None.
             forward: `forward(model, batch, edge_weight)` for a model with an unusual call.
             output: "logits", "log_probs", "probs" or "binary_logit"; found if None.

@@ -2,6 +2,8 @@
 
 rc.datasets.load(name, root=None, seed=0)      a `GraphDataset`
 rc.datasets.names()                            the names; `tu:NAME` and `csv:PATH` load any other set
+rc.datasets.map_graph(data, path)              a graph as a folder of files; `MappedGraph(path)` opens it
+rc.datasets.StoreGraph(features, edges)        a graph behind PyG's `FeatureStore` and `GraphStore`
 
 The names below are loaded when they are first used: a list of the datasets needs no torch.
 """
@@ -13,25 +15,43 @@ if TYPE_CHECKING:
     from rcexplainer.datasets.catalogue import load, names, task_of
     from rcexplainer.datasets.dataset import BadRow, GraphDataset, Split, stratified_split
     from rcexplainer.datasets.entries import DATASETS, FAMILIES
+    from rcexplainer.sources.mapped_graph import MappedGraph, map_graph
+    from rcexplainer.sources.store_graph import StoreGraph
 
 _MODULES = {
-    "DATASETS": "entries",
-    "FAMILIES": "entries",
-    "BadRow": "dataset",
-    "GraphDataset": "dataset",
-    "Split": "dataset",
-    "load": "catalogue",
-    "names": "catalogue",
-    "stratified_split": "dataset",
-    "task_of": "catalogue",
+    "DATASETS": "datasets.entries",
+    "FAMILIES": "datasets.entries",
+    "BadRow": "datasets.dataset",
+    "GraphDataset": "datasets.dataset",
+    "MappedGraph": "sources.mapped_graph",
+    "Split": "datasets.dataset",
+    "StoreGraph": "sources.store_graph",
+    "load": "datasets.catalogue",
+    "map_graph": "sources.mapped_graph",
+    "names": "datasets.catalogue",
+    "stratified_split": "datasets.dataset",
+    "task_of": "datasets.catalogue",
 }
-__all__ = ["DATASETS", "FAMILIES", "BadRow", "GraphDataset", "Split", "load", "names", "stratified_split", "task_of"]
+__all__ = [
+    "DATASETS",
+    "FAMILIES",
+    "BadRow",
+    "GraphDataset",
+    "MappedGraph",
+    "Split",
+    "StoreGraph",
+    "load",
+    "map_graph",
+    "names",
+    "stratified_split",
+    "task_of",
+]
 
 
 def __getattr__(name: str) -> object:
     if name not in _MODULES:
         raise AttributeError(f"module 'rcexplainer.datasets' has no attribute {name!r}; it has {', '.join(__all__)}")
-    return getattr(import_module(f"rcexplainer.datasets.{_MODULES[name]}"), name)
+    return getattr(import_module(f"rcexplainer.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -1,7 +1,7 @@
 """Preparation of a fit: split the model, measure its receptive field, make the training instances."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from torch_geometric.data import Data
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.fit.data import InstanceSet, Predictions, hold_out
+from rcexplainer.gnn.device import device_of
 from rcexplainer.gnn.forward import Forward, TaskName
 from rcexplainer.gnn.graph_checks import GraphKind, Graphs, check_graph
 from rcexplainer.gnn.outputs import OutputKind
@@ -18,6 +19,7 @@ from rcexplainer.gnn.split import SplitModel, split_model
 from rcexplainer.method.base import graphs_on, on_device
 from rcexplainer.saving.checkpoint import digest
 from rcexplainer.saving.fingerprint import fingerprint
+from rcexplainer.sources import AnyGraph, GraphSource
 from rcexplainer.tasks import TASKS
 from rcexplainer.tasks.index import Index
 
@@ -33,7 +35,7 @@ class FitInput:
     device: torch.device | None
     training: list[Data]
     validation: list[Data] | None  # None: a tenth of the training instances
-    background: list[Data]  # the same list as `training` where the regions come from those
+    background: Iterable[Data]  # the same list as `training` where the regions come from those
 
     def description(self, settings: dict[str, Any], seed: int, forward: Forward | None) -> dict[str, Any]:
         """What tells this fit from another: a checkpoint of a different one is refused."""
@@ -95,33 +97,36 @@ def prepare(
         RCExplainerError: The class names do not fit the model.
     """
     model, head, place = on_device(model, head, device)
-    everything, kind = graphs_on(graphs, place), TASKS[task]
-    around = everything if background is None else graphs_on(background, place)
+    home, kind = device_of(model), TASKS[task]
+    everything = graphs_on(graphs, place, home)
+    around = everything if background is None else graphs_on(background, place, home)
     trials = kind.trial_graphs(everything, index)
     split = split_model(model, trials, head, forward, task, output)
     if class_names and len(class_names) != split.num_classes:
         raise RCExplainerError(
             f"{len(class_names)} class_names were given for a model with {split.num_classes} classes"
         )
-    check_like(everything, around, "background")
+    like = GraphKind.of(trials[0])
+    if around is not everything:
+        check_like(like, around, "background")
     far = kind.hops(split, trials, hops)
     # A tenth may be held out for validation, so a ninth more is made.
     chosen = kind.sample(everything, index, limit + limit // 9, seed)
     training = kind.training_graphs(everything, chosen, far)
     validation: list[Data] | None = None
     if val is not None and task == "graph":
-        validation = graphs_on(val, place)
-        check_like(everything, validation, "val")
+        check_like(like, graphs_on(val, place, home), "val")
+        validation = kind.trial_graphs(graphs_on(val, place, home), None)
     elif val is not None:
         chosen = kind.sample(everything, val, limit, seed)  # type: ignore[arg-type]
         validation = kind.training_graphs(everything, chosen, far)
-    around = kind.background(around, index if background is None else None, seed)
-    return FitInput(split, far, place, training, validation, around)
+    seen = kind.background(around, index if background is None else None, far, seed)
+    return FitInput(split, far, place, training, validation, seen)
 
 
-def check_like(graphs: list[Data], others: list[Data], name: str) -> None:
+def check_like(kind: GraphKind, others: Sequence[AnyGraph], name: str) -> None:
     """Refuse other graphs that are malformed, or of another kind than the first ones."""
-    kind = GraphKind.of(graphs[0])
-    for position, graph in enumerate(others if others is not graphs else []):
-        check_graph(graph, f"{name} graph {position}")
-        kind.check(graph, f"{name} graph {position}", "the others")
+    for position, graph in enumerate(others):
+        shown = graph.blank() if isinstance(graph, GraphSource) else graph
+        check_graph(shown, f"{name} graph {position}")
+        kind.check(shown, f"{name} graph {position}", "the others")

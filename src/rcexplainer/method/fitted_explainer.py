@@ -20,7 +20,7 @@ from rcexplainer.core.flip_query import checked_confidence
 from rcexplainer.core.region_distance import Distances
 from rcexplainer.errors import ExplainError, RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
-from rcexplainer.gnn.graph_checks import GraphKind, Graphs, stream
+from rcexplainer.gnn.graph_checks import GraphKind, Graphs, source_of, stream
 from rcexplainer.gnn.split import SplitModel
 from rcexplainer.method import inputs
 from rcexplainer.method.explain_stream import ExplainStream
@@ -102,7 +102,8 @@ class FittedExplainer:
         """Explain one instance, or several.
 
         Args:
-            graphs: A `Data`, or a list, `Dataset`, `Batch` or `DataLoader` of them; for nodes and links one `Data`.
+            graphs: A `Data`, or a list, `Dataset`, `Batch` or `DataLoader` of them; for nodes and links one `Data`,
+                `MappedGraph`, `StoreGraph` or (FeatureStore, GraphStore) pair.
             index: Which nodes or links of the graph; all nodes, or the pairs in `edge_label_index`, if None.
             search: "prefix": the shortest flipping prefix of the ranking. "greedy": greedy deletion goes on where no
                 prefix flips, among the 64 best-ranked units of an instance with more than 256, and after its first
@@ -134,7 +135,7 @@ class FittedExplainer:
         if on_error not in get_args(OnError):
             raise RCExplainerError(f"on_error must be one of {', '.join(get_args(OnError))}, got {on_error!r}")
         single = TASKS[self.split.task].single(graphs, index)
-        run = self._run(search, target_class, budget, confidence, refine)
+        run = self._run(graphs, search, target_class, budget, confidence, refine)
         call = ExplainStream(run, inputs.candidate_masks(candidates), progress)
         whole = self._whole_batch(graphs) if index is None and candidates is None else None
         with self.split.scope:
@@ -183,7 +184,7 @@ class FittedExplainer:
         Yields:
             An `Explanation`, or a `Failure` for an instance that could not be explained, in the order of the input.
         """
-        run = self._run(search, target_class, budget, confidence, refine)
+        run = self._run(graphs, search, target_class, budget, confidence, refine)
         call = ExplainStream(run, inputs.candidate_masks(candidates), progress)
         return call.results(self._instances(graphs, index))
 
@@ -214,7 +215,13 @@ class FittedExplainer:
         return None
 
     def _run(
-        self, search: Search, target_class: int | None, budget: Budget, confidence: float | None, refine: int | None
+        self,
+        graphs: Graphs,
+        search: Search,
+        target_class: int | None,
+        budget: Budget,
+        confidence: float | None,
+        refine: int | None,
     ) -> ExplainRun:
         if search not in ("none", *SEARCHES):
             raise RCExplainerError(f"search must be none, prefix or greedy, got {search!r}")
@@ -228,7 +235,7 @@ class FittedExplainer:
             search=search,
             target=self.chosen(target_class),
             budget=checked_budget(budget),
-            check=self._check if self.split.task == "graph" else None,
+            check=self._check if self.split.task == "graph" or source_of(graphs) is not None else None,
             confidence=checked_confidence(confidence, self.split.num_classes),
             distances=None if search == "none" else self.distances,
             refine=checked_runs(refine),
@@ -236,7 +243,9 @@ class FittedExplainer:
 
     def _instances(self, graphs: Graphs, index: Index | None) -> Iterator[Instance | Exception]:
         """The instances, on the device of the model; one that cannot be made is an error in its place."""
-        return TASKS[self.split.task].instances(stream(graphs, self.device), index, self.hops, self._check)
+        source = source_of(graphs)
+        given = stream(graphs, self.device) if source is None else [source.on(self.split.device)]
+        return TASKS[self.split.task].instances(given, index, self.hops, self._check)
 
     @property
     def _check(self) -> Check:

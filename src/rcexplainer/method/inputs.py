@@ -15,6 +15,7 @@ from rcexplainer.errors import GraphError, RCExplainerError
 from rcexplainer.gnn.columns import attributes_of
 from rcexplainer.gnn.graph_checks import attributes
 from rcexplainer.method.explanations import ExplanationColumns, Slot
+from rcexplainer.sources import AnyGraph
 from rcexplainer.tasks.computation_graph import Instance
 
 # A chunk is run at once, and its results are on the CPU before the next one begins.
@@ -152,7 +153,7 @@ def check_number(masks: CandidateMasks, count: int) -> None:
         raise RCExplainerError(f"candidates must hold one mask for each of {count} instances, got {len(masks)}")
 
 
-def check_mask(mask: object, graph: Data, where: str) -> None:
+def check_mask(mask: object, graph: AnyGraph, where: str) -> None:
     """Refuse anything but a boolean mask of the graph's edges."""
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool or mask.shape != (graph.num_edges,):
         raise GraphError(f"the candidates of {where} must be a boolean mask of its {graph.num_edges} edges")
