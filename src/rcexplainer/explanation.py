@@ -1,6 +1,7 @@
 """The results of an explainer: frozen, on the CPU, made of graphs and numbers; they never hold a model."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,7 @@ from rcexplainer.counterfactual_graph import Counterfactual
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.field_check import FieldCheck
 from rcexplainer.gnn.graph_store import delete_edges
-from rcexplainer.sources import AnyGraph
+from rcexplainer.sources import AnyGraph, GraphSource
 
 EdgeReading = Literal["scores", "relevance"]
 
@@ -256,6 +257,27 @@ class Explanation:
             return torch.empty(0, dtype=torch.long)
         return self.inner_units.of_edge[self._inside(self.counterfactual.columns)].unique()
 
+    @property
+    def local(self) -> "Explanation":
+        """The same with the computation graph in the place of a graph on disk or in a store, whose node ids become
+        `node_names`; an explanation of a graph in memory as it is."""
+        if not isinstance(self.graph, GraphSource) or self.computation is None:
+            return self
+        part, ids, found = copy(self.computation), self._node_ids, self.counterfactual
+        part["node_names"] = [str(node) for node in ids.tolist()]
+        if found is not None:
+            found = replace(found, original=part, columns=self._inside(found.columns))
+        index = torch.searchsorted(ids, torch.tensor(self.index)).tolist()
+        return replace(
+            self,
+            graph=part,
+            computation=part,
+            counterfactual=found,
+            index=index if isinstance(index, int) else tuple(index),
+            edge_ids=torch.arange(part.num_edges),
+            node_ids=torch.arange(len(ids)),
+        )
+
     def draw(
         self,
         path: str | Path | None = None,
@@ -282,11 +304,11 @@ class Explanation:
             MissingExtraError: A package that draws is not installed.
         """
         names = {"node_names": node_names, "edge_names": edge_names}
-        return _drawings().draw(self, path, reading=reading, style=style, **names)
+        return _drawings().draw(self.local, path, reading=reading, style=style, **names)
 
     def _repr_svg_(self) -> str | None:
         """The drawing that a notebook shows; None without matplotlib: it shows the text."""
-        return _drawings().notebook_svg(self)
+        return _drawings().notebook_svg(self.local)
 
     def __repr__(self) -> str:
         name = self.class_names[self.prediction] if self.class_names else str(self.prediction)

@@ -127,6 +127,8 @@ class GraphKind:
                 model is run with it.)
         """
         other = GraphKind.of(graph)
+        if other.width is None and self.width is not None:
+            raise GraphError(f"{where} has no node features (x), {reference} graphs with {self.width} of them")
         if other.width != self.width:
             raise GraphError(f"{where} has node features of width {other.width}, {reference} {self.width}")
         if other.dtype != self.dtype:

@@ -5,13 +5,14 @@ is an adjacency already, then COO, then CSR), and kept sorted by target, in a fo
 """
 
 import logging
+import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from copy import copy
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, finalize
 
 import torch
 from torch import Tensor
@@ -29,9 +30,8 @@ log = logging.getLogger(__name__)
 
 LAYOUTS = (EdgeLayout.CSC, EdgeLayout.COO, EdgeLayout.CSR)  # the one that costs least first
 EDGE_NAMES = ("edge_attr", "edge_weight", "edge_type")
-# The sorted edges of stores that are in use, with the temporary folder they are in: a pair that is given again, to
-# explain after a fit say, is not sorted again.
-_SORTED: WeakKeyDictionary[GraphStore, tuple[Adjacency, Any]] = WeakKeyDictionary()
+# The sorted edges of stores that are in use: a pair that is given again, say to explain after a fit, is sorted once.
+_SORTED: WeakKeyDictionary[GraphStore, Adjacency] = WeakKeyDictionary()
 
 
 def is_store_pair(graphs: object) -> bool:
@@ -69,7 +69,6 @@ class StoreGraph(GraphSource):
         self.feature_store, self.graph_store = feature_store, graph_store
         self.max_edges = max_edges
         self._index = None if index is None else Path(index)
-        self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self._edge_attr = _edge_attr(graph_store)
         attrs: Sequence[TensorAttr] = feature_store.get_all_tensor_attrs()
         on_edges = [attr for attr in attrs if _of_edges(attr)]
@@ -112,11 +111,12 @@ class StoreGraph(GraphSource):
 
     @cached_property
     def adjacency(self) -> Adjacency:
-        if self._index is None and (known := _SORTED.get(self.graph_store)) is not None:
-            return known[0]
+        shared = self._index is None and isinstance(self.graph_store, Hashable)
+        if shared and (known := _SORTED.get(self.graph_store)) is not None:
+            return known
         found = self._sorted()
-        if self._index is None:
-            _SORTED[self.graph_store] = found, self._temporary
+        if shared:
+            _SORTED[self.graph_store] = found
         return found
 
     def _sorted(self) -> Adjacency:
@@ -138,14 +138,16 @@ class StoreGraph(GraphSource):
             return sources[first:end].numpy(), targets[first:end].numpy()
 
         origin = {"store": type(self.graph_store).__name__}
-        return adjacency_files(self._folder, self.num_nodes, len(targets), origin, chunk)
-
-    @property
-    def _folder(self) -> Path:
         if self._index is not None:
-            return self._index
-        self._temporary = tempfile.TemporaryDirectory(prefix="rcexplainer-")
-        return Path(self._temporary.name) / "in_edges"
+            return adjacency_files(self._index, self.num_nodes, len(targets), origin, chunk)
+        temporary = Path(tempfile.mkdtemp(prefix="rcexplainer-"))
+        try:
+            found = adjacency_files(temporary / "in_edges", self.num_nodes, len(targets), origin, chunk)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+        finalize(found, shutil.rmtree, temporary, ignore_errors=True)
+        return found
 
     def _checked(self, ptr: Tensor, sources: Tensor) -> Adjacency:
         """Edges that are sorted already; nodes behind the last target have none."""
@@ -193,7 +195,9 @@ class StoreGraph(GraphSource):
             found = self.feature_store.multi_get_tensor([_at(attr, rows) for attr in attrs])
         except KeyError as error:
             names = ", ".join(attr.attr_name for attr in attrs)
-            raise GraphError(f"the feature store does not have {names}, which it lists: {error}") from error
+            raise GraphError(f"the feature store has no rows of {names}, which it lists: {error}") from error
+        if missing := [attr.attr_name for attr, value in zip(attrs, found, strict=True) if value is None]:
+            raise GraphError(f"the feature store has no rows of {', '.join(missing)}, which it lists")
         values = {attr.attr_name: torch.as_tensor(value).cpu() for attr, value in zip(attrs, found, strict=True)}
         for name, value in values.items():
             if rows is not None and len(value) != len(rows):
@@ -221,6 +225,8 @@ def _of_edges(attr: TensorAttr) -> bool:
 
 def _at(attr: TensorAttr, rows: Tensor | None) -> TensorAttr:
     found = copy(attr)
+    if not found.is_set("group_name"):  # a graph with one type of nodes need not name it
+        found.group_name = None
     found.index = rows
     return found
 

@@ -193,7 +193,7 @@ class SubgraphTask(Task):
             if bool(mixed.any()):
                 raise Interference(int(mixed.sum()), len(compared), float(off.max()))
         where = "the whole graph" if whole.check is None else "a wider neighbourhood"
-        return {
+        errors: dict[int, Exception] = {
             place: GraphError(
                 f"{instances.split.task} {asked[place].index}: the model answers differently in the {hops}-hop "
                 f"computation graph than in {where} (off by {gap:.2g}): its receptive field here "
@@ -201,3 +201,6 @@ class SubgraphTask(Task):
             )
             for place, gap in zip(places.tolist(), off[wrong].tolist(), strict=True)
         }
+        if errors and whole.check is not None:  # the rest of the batch was not looked at: nothing is claimed of it
+            return dict.fromkeys(range(len(asked)), next(iter(errors.values()))) | errors
+        return errors

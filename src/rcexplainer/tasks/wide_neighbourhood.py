@@ -27,9 +27,8 @@ def wide_neighbourhood(one: Instance, source: GraphSource, hops: int) -> tuple[I
     Returns:
         The neighbourhood as an instance, and how far it reaches: `hops` if no wider one is within the bound.
     """
-    bound = max(WIDE_EDGES, one.computation.num_edges)
     for far in range(2 * hops, hops, -1):
-        found = next(ComputationGraphs(source, far, bound)(torch.tensor([one.index])))
+        found = next(ComputationGraphs(source, far, WIDE_EDGES)(torch.tensor([one.index])))
         if not isinstance(found, HubError):
             return found, far
     return one, hops
