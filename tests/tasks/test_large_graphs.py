@@ -287,9 +287,15 @@ def test_the_whole_graph_is_never_run(case, mapped, monkeypatch) -> None:
 
 def test_a_wider_neighbourhood_is_as_wide_as_the_bound_allows(case, mapped, monkeypatch) -> None:
     (one,) = ComputationGraphs(mapped, 2)(torch.tensor([3]))
-    for bound, reach in ((10**6, 4), (800, 3), (1, 2)):
+    for bound, reach in ((10**6, 4), (1, 2)):
         monkeypatch.setattr(wide_neighbourhood, "WIDE_EDGES", bound)
-        assert wide_neighbourhood.wide_neighbourhood(one, mapped, 2)[1] <= reach
+        assert wide_neighbourhood.wide_neighbourhood(one, mapped, 2)[1] == reach
+    path = Data(x=torch.zeros(20, 8), edge_index=torch.stack([torch.arange(1, 20), torch.arange(19)]))
+    chain = map_graph(path, mapped.path.parent / "chain")
+    (short,) = ComputationGraphs(chain, 2)(torch.tensor([0]))
+    for bound, reach in ((5, 4), (4, 3), (3, 2)):  # a node at each distance, with one edge into it
+        monkeypatch.setattr(wide_neighbourhood, "WIDE_EDGES", bound)
+        assert wide_neighbourhood.wide_neighbourhood(short, chain, 2)[1] == reach
     found = case.fitted.explain(mapped, index=[3, 6])
     assert (found[0].checked.compared, found[0].checked.wider) == (0, ())
     assert "no wider neighbourhood is within the bound" in str(found[0].checked)

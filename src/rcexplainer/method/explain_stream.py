@@ -34,11 +34,13 @@ class ExplainStream:
 
     Attributes:
         run: Explains a batch of instances.
+        most_edges: Edges of the instances that are explained at a time.
         masks: The edges that may be deleted.
         progress: Whether to show a progress bar.
     """
 
     run: ExplainRun
+    most_edges: int
     masks: inputs.CandidateMasks = None
     progress: bool = False
 
@@ -76,7 +78,7 @@ class ExplainStream:
     ) -> Iterator[Slot | Failure]:
         """Chunk after chunk; `Interference` is raised unless streaming, and a stream goes on one by one."""
         split, start = run.split, 0
-        for chunk in inputs.chunks(asked, inputs.most_edges(split.device)):
+        for chunk in inputs.chunks(asked, self.most_edges):
             first = next((one for one in chunk if isinstance(one, Instance)), None)
             if run.whole is None and first is not None:
                 run = replace(run, whole=TASKS[split.task].whole_graph(split, first.graph, run.hops))

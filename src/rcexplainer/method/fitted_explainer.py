@@ -26,6 +26,7 @@ from rcexplainer.method import inputs
 from rcexplainer.method.explain_stream import ExplainStream
 from rcexplainer.method.explanations import BatchInstances, Explanations
 from rcexplainer.method.results import SEARCHES, ExplainRun, Scores, Search
+from rcexplainer.sources import AnyGraph, GraphSource
 from rcexplainer.tasks import TASKS
 from rcexplainer.tasks.base import Check
 from rcexplainer.tasks.computation_graph import Instance
@@ -135,8 +136,10 @@ class FittedExplainer:
         if on_error not in get_args(OnError):
             raise RCExplainerError(f"on_error must be one of {', '.join(get_args(OnError))}, got {on_error!r}")
         single = TASKS[self.split.task].single(graphs, index)
+        graphs = source_of(graphs) or graphs
         run = self._run(graphs, search, target_class, budget, confidence, refine)
-        call = ExplainStream(run, inputs.candidate_masks(candidates), progress)
+        most = inputs.most_edges(self.split.device, isinstance(graphs, GraphSource))
+        call = ExplainStream(run, most, inputs.candidate_masks(candidates), progress)
         whole = self._whole_batch(graphs) if index is None and candidates is None else None
         with self.split.scope:
             results = Explanations(call.collect(partial(self._instances, graphs, index), whole))
@@ -151,7 +154,7 @@ class FittedExplainer:
         """A `Batch` that can be explained as it is, without taking it apart."""
         if not isinstance(graphs, Batch) or self.split.task != "graph":
             return None
-        if not 0 < graphs.num_edges <= inputs.most_edges(self.split.device):
+        if not 0 < graphs.num_edges <= inputs.most_edges(self.split.device, False):
             return None
         return BatchInstances(graphs if self.device is None else copy(graphs).to(self.device))
 
@@ -184,8 +187,10 @@ class FittedExplainer:
         Yields:
             An `Explanation`, or a `Failure` for an instance that could not be explained, in the order of the input.
         """
+        graphs = source_of(graphs) or graphs
         run = self._run(graphs, search, target_class, budget, confidence, refine)
-        call = ExplainStream(run, inputs.candidate_masks(candidates), progress)
+        most = inputs.most_edges(self.split.device, isinstance(graphs, GraphSource))
+        call = ExplainStream(run, most, inputs.candidate_masks(candidates), progress)
         return call.results(self._instances(graphs, index))
 
     def chosen(self, target_class: int | None) -> int | None:
@@ -235,7 +240,7 @@ class FittedExplainer:
             search=search,
             target=self.chosen(target_class),
             budget=checked_budget(budget),
-            check=self._check if self.split.task == "graph" or source_of(graphs) is not None else None,
+            check=self._check if self.split.task == "graph" or isinstance(graphs, GraphSource) else None,
             confidence=checked_confidence(confidence, self.split.num_classes),
             distances=None if search == "none" else self.distances,
             refine=checked_runs(refine),
@@ -243,8 +248,9 @@ class FittedExplainer:
 
     def _instances(self, graphs: Graphs, index: Index | None) -> Iterator[Instance | Exception]:
         """The instances, on the device of the model; one that cannot be made is an error in its place."""
-        source = source_of(graphs)
-        given = stream(graphs, self.device) if source is None else [source.on(self.split.device)]
+        given: Iterable[AnyGraph | Exception] = (
+            [graphs.on(self.split.device)] if isinstance(graphs, GraphSource) else stream(graphs, self.device)
+        )
         return TASKS[self.split.task].instances(given, index, self.hops, self._check)
 
     @property

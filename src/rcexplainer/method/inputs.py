@@ -21,14 +21,19 @@ from rcexplainer.tasks.computation_graph import Instance
 # A chunk is run at once, and its results are on the CPU before the next one begins.
 CHUNK_GRAPHS = 8192
 CHUNK_EDGES, CHUNK_EDGES_CUDA = 1 << 19, 1 << 22
+# Where the graph is not in memory, a chunk should not take much of it either.
+SOURCE_EDGES, SOURCE_EDGES_CUDA = 1 << 17, 1 << 20
 
 Candidates = Tensor | Sequence[Tensor] | None
 CandidateMasks = Tensor | list[Tensor] | None
 
 
-def most_edges(device: torch.device | None) -> int:
-    """Edges in a chunk that is explained on this device."""
-    return CHUNK_EDGES_CUDA if device is not None and device.type == "cuda" else CHUNK_EDGES
+def most_edges(device: torch.device | None, from_source: bool) -> int:
+    """Edges in a chunk that is explained on this device, of graphs in memory or of one on disk or in a store."""
+    cuda = device is not None and device.type == "cuda"
+    if from_source:
+        return SOURCE_EDGES_CUDA if cuda else SOURCE_EDGES
+    return CHUNK_EDGES_CUDA if cuda else CHUNK_EDGES
 
 
 def chunks(asked: Iterable[Instance | Exception], most_edges: int) -> Iterator[list[Instance | Exception]]:
