@@ -30,6 +30,7 @@ from rcexplainer.explainer import RCExplainer
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.tasks.computation_graph import ComputationGraphs, Instance
+from rcexplainer.tasks.excerpt import drawn
 
 SIZES, LARGEST = ("1e5", "1e6", "1e7"), "1e8"
 EXPLAINED, FITTED, RUN = 10_000, 150, 1000  # nodes to explain, to fit on, to run the model on alone
@@ -77,8 +78,8 @@ def _measured(model: Any, folder: Path, options: BenchOptions) -> dict[str, Any]
     model = model.to(options.where)
     graph, before = MappedGraph(folder), anonymous_megabytes()
     count = min(options.graphs or EXPLAINED, graph.num_nodes)
-    nodes = torch.randint(graph.num_nodes, (2 * count,), generator=torch.Generator().manual_seed(1)).unique()
-    nodes = nodes[torch.randperm(len(nodes), generator=torch.Generator().manual_seed(2))][:count]
+    nodes = drawn(graph.num_nodes, count, seed=1)
+    nodes = nodes[torch.randperm(count, generator=torch.Generator().manual_seed(2))]
     with AnonymousPeak() as at_index:
         indexed = seconds(lambda: graph.adjacency, options.where)
     fitted: list[Any] = []
