@@ -33,7 +33,7 @@ from rcexplainer.fit.partition import class_margins, find_boundaries, find_regio
 from rcexplainer.fit.preparation import prepare
 from rcexplainer.fit.region_report import GivenInstances, explained, region_report
 from rcexplainer.fit.relevance import fit_relevance, restored_relevance
-from rcexplainer.fit.stream import GraphSource
+from rcexplainer.fit.stream import FitGraphs
 from rcexplainer.fit.surface import Assign, assign_of
 from rcexplainer.fit.train import safer, train_ensemble
 from rcexplainer.gnn.forward import Forward, TaskName
@@ -81,11 +81,11 @@ class RCExplainer(Method):
     def fit(  # type: ignore[override]
         self,
         model: nn.Module,
-        graphs: GraphSource,
+        graphs: FitGraphs,
         *,
         index: Index | None = None,
-        val: GraphSource | Index | None = None,
-        background: GraphSource | None = None,
+        val: FitGraphs | Index | None = None,
+        background: FitGraphs | None = None,
         head: str | nn.Module | None = None,
         forward: Forward | None = None,
         output: OutputKind | None = None,
@@ -99,13 +99,14 @@ class RCExplainer(Method):
 
         Args:
             model: The trained GNN; it is left as it was found.
-            graphs: A `Data`, or a list, `Dataset`, `Batch` or `DataLoader` of them; for nodes and links one `Data`. Any
-                other iterable, and the path of a Parquet or CSV file, is read once and need not fit in memory: a
-                seeded sample of it is kept (docs/many-graphs.md).
+            graphs: A `Data`, or a list, `Dataset`, `Batch` or `DataLoader` of them; for nodes and links one `Data`,
+                `MappedGraph`, `StoreGraph` or (FeatureStore, GraphStore) pair. Any other iterable, and the path of a
+                Parquet or CSV file, is read once and need not fit in memory: a seeded sample of it is kept
+                (docs/many-graphs.md).
             index: The nodes or links to train on; all nodes, or the pairs in `edge_label_index`, if None.
             val: Graphs, or an index, for early stopping; a seeded tenth of the training instances if None.
             background: Graphs that boundaries and regions come from; all graphs or nodes given if None (for links: the
-                pairs given, edges and random pairs).
+                pairs given, edges and random pairs; of a graph that is not in memory: 10,000 nodes drawn at random).
             head: The module where φ_fc begins (dotted name or module); found if None.
             forward: `forward(model, batch, edge_weight)` for a model with an unusual call.
             output: "logits", "log_probs", "probs" or "binary_logit"; found if None.

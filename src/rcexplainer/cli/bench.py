@@ -17,6 +17,7 @@ EXAMPLES = (
     "rcexplainer bench fit --rows graphs --graphs 500 --threads 2",
     "rcexplainer bench scaling --out speed",
     "rcexplainer bench stream --repeats 1 --keep fits --out speed",
+    "rcexplainer bench scale --rows 1e5,1e6,1e7,1e8 --scratch /data/tmp",
 )
 
 
@@ -29,7 +30,8 @@ def bench(
             "training steps of the network), hub (searches around nodes with many neighbours), scaling (cost against "
             "graphs, edges and classes), memory (peaks of fits), serve (requests to a server "
             "from 1, 8 and 32 clients), stream (fits on 4,000 to 400,000 molecules, in memory and "
-            "streamed: quality and peak memory), import (the time to import the package), core (edge scores "
+            "streamed: quality and peak memory), scale (nodes of graphs on disk with up to 100,000,000 edges), "
+            "import (the time to import the package), core (edge scores "
             "and training steps), regions (decision regions of a million embeddings) or nodes (computation "
             "graphs of 10,000 nodes).",
         ),
@@ -42,7 +44,7 @@ def bench(
             help="Measure these rows alone: list, alone, all, others (explain); graphs, nodes, ba-community (fit); "
             "late, large (hub); graphs, edges, classes (scaling); large graph, classes, each class (memory); predict, "
             "explain (serve); 4000 list, 40000 list, 40000 stream, 400000 stream, pool 400, pool 1000, pool 16000 "
-            "(stream).",
+            "(stream); 1e5, 1e6, 1e7, 1e8 (scale; the last one on request alone).",
         ),
     ] = None,
     graphs: Annotated[
@@ -59,6 +61,10 @@ def bench(
         float,
         typer.Option(min=0, metavar="S", help="For scaling: a series ends at a size that takes longer."),
     ] = 20.0,
+    scratch: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="For scale: where its graphs are written and removed again, up to 4 GB."),
+    ] = None,
     root: Root = None,
     out: Annotated[
         Path | None,
@@ -89,7 +95,7 @@ def bench(
         writable_folder(out)
     where = str(usable_device(device)) if device is not None else "cpu"
     names = tuple(name.strip() for name in (rows or "").split(",") if name.strip())
-    options = BenchOptions(repeats, where, names, graphs, keep, root, limit)
+    options = BenchOptions(repeats, where, names, graphs, keep, root, limit, scratch)
     found: list[dict[str, Any]] = []
     for row in benchmark(what)(options):  # a run that is stopped leaves what it has measured
         found.append(row)

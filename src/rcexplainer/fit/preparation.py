@@ -1,7 +1,7 @@
 """Preparation of a fit: split the model, measure its receptive field, make the training instances."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,15 +11,17 @@ from torch_geometric.data import Data
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.fit.data import InstanceSet, Predictions, hold_out
-from rcexplainer.fit.stream import GraphSource, open_graphs
+from rcexplainer.fit.stream import FitGraphs, OpenedGraphs, open_graphs
 from rcexplainer.fit.stream_sample import sample_stream
+from rcexplainer.gnn.device import device_of
 from rcexplainer.gnn.forward import Forward, TaskName
-from rcexplainer.gnn.graph_checks import GraphKind, check_graph
+from rcexplainer.gnn.graph_checks import GraphKind, check_graph, source_of
 from rcexplainer.gnn.outputs import OutputKind
 from rcexplainer.gnn.split import SplitModel, split_model
-from rcexplainer.method.base import on_device
+from rcexplainer.method.base import graphs_on, on_device
 from rcexplainer.saving.checkpoint import digest
 from rcexplainer.saving.fingerprint import fingerprint
+from rcexplainer.sources import AnyGraph, GraphSource
 from rcexplainer.tasks import TASKS
 from rcexplainer.tasks.index import Index
 
@@ -35,7 +37,7 @@ class FitInput:
     device: torch.device | None
     training: list[Data]
     validation: list[Data] | None  # None: a tenth of the training instances
-    background: list[Data] | Predictions  # the same list as `training` where the regions come from those
+    background: Iterable[Data] | Predictions  # the same list as `training` where the regions come from those
 
     def description(self, settings: dict[str, Any], seed: int, forward: Forward | None) -> dict[str, Any]:
         """What tells this fit from another: a checkpoint of a different one is refused."""
@@ -82,12 +84,12 @@ class FitInput:
 
 def prepare(
     model: nn.Module,
-    graphs: GraphSource,
+    graphs: FitGraphs,
     *,
     task: TaskName,
     index: Index | None,
-    val: GraphSource | Index | None,
-    background: GraphSource | None,
+    val: FitGraphs | Index | None,
+    background: FitGraphs | None,
     head: str | nn.Module | None,
     forward: Forward | None,
     output: OutputKind | None,
@@ -100,7 +102,7 @@ def prepare(
 ) -> FitInput:
     """Check everything that `RCExplainer.fit` was given, split the model, and make the instances.
 
-    Of graphs that are not in memory at most a sample is, see `stream_sample`.
+    Of graphs that are not in memory at most a sample is, see `stream_sample`; of a graph on disk, computation graphs.
 
     Raises:
         SplitError: The model cannot be explained.
@@ -108,10 +110,11 @@ def prepare(
         RCExplainerError: The class names do not fit the model.
     """
     model, head, place = on_device(model, head, device)
-    kind = TASKS[task]
+    home, kind = device_of(model), TASKS[task]
     most = limit if val is not None else limit + limit // 9  # a tenth will be held out for validation
-    given = open_graphs(graphs, most if task == "graph" else None, place)
-    everything = given.first
+    streamed = task == "graph" and source_of(graphs) is None
+    given = open_graphs(graphs, most, place) if streamed else None
+    everything = graphs_on(graphs, place, home) if given is None else given.first
     trials = kind.trial_graphs(everything, index)
     split = split_model(model, trials, head, forward, task, output)
     if class_names and len(class_names) != split.num_classes:
@@ -121,45 +124,47 @@ def prepare(
     far = kind.hops(split, trials, hops)
     chosen = kind.sample(everything, index, limit + limit // 9, seed)
     training = kind.training_graphs(everything, chosen, far)
-    around: list[Data] | Predictions = everything
-    if given.rest is not None:
+    around: Sequence[AnyGraph] | Predictions = everything
+    if given is not None and given.rest is not None:
         read = sample_stream(split, given, most, seed, progress)
         training, around = read.graphs, read.predictions
         log.warning("a random %d of %d graphs are used for training (teacher_limit)", len(training), read.count)
-    if background is not None:
-        around = background_instances(split, everything, background, limit, place, seed)
-    if isinstance(around, list):
-        around = kind.background(around, index if background is None else None, seed)
+    like = GraphKind.of(trials[0])
+    if background is not None and task == "graph":
+        seen = opened_like(like, background, limit, place, "background graph")
+        around = seen.first if seen.rest is None else sample_stream(split, seen, limit, seed).predictions
+    elif background is not None:
+        around = graphs_on(background, place, home)
+        check_like(like, around, "background graph")
     validation: list[Data] | None = None
     if val is not None and task == "graph":
-        validation = validation_graphs(split, everything, val, limit, place, seed)
+        held_out = opened_like(like, val, limit, place, "val graph")
+        validation = held_out.first if held_out.rest is None else sample_stream(split, held_out, limit, seed).graphs
     elif val is not None:
         chosen = kind.sample(everything, val, limit, seed)  # type: ignore[arg-type]
         validation = kind.training_graphs(everything, chosen, far)
+    if not isinstance(around, Predictions):
+        return FitInput(
+            split,
+            far,
+            place,
+            training,
+            validation,
+            kind.background(around, index if background is None else None, far, seed),
+        )
     return FitInput(split, far, place, training, validation, around)
 
 
-def background_instances(
-    split: SplitModel, graphs: list[Data], background: GraphSource, limit: int, place: torch.device | None, seed: int
-) -> list[Data] | Predictions:
-    """Background graphs, or, of a stream of more than `limit`, the predictions of a sample."""
-    given = open_graphs(background, limit if split.task == "graph" else None, place, "background graph")
-    check_like(graphs, given.first, given.name)
-    return given.first if given.rest is None else sample_stream(split, given, limit, seed).predictions
+def opened_like(kind: GraphKind, graphs: FitGraphs, limit: int, place: torch.device | None, name: str) -> OpenedGraphs:
+    """Other graphs, of which the first are in memory and checked."""
+    given = open_graphs(graphs, limit, place, name)
+    check_like(kind, given.first, name)
+    return given
 
 
-def validation_graphs(
-    split: SplitModel, graphs: list[Data], val: GraphSource, limit: int, place: torch.device | None, seed: int
-) -> list[Data]:
-    """Validation graphs, or, of a stream of more than `limit`, a sample of them."""
-    given = open_graphs(val, limit, place, "val graph")
-    check_like(graphs, given.first, given.name)
-    return given.first if given.rest is None else sample_stream(split, given, limit, seed).graphs
-
-
-def check_like(graphs: list[Data], others: list[Data], name: str) -> None:
+def check_like(kind: GraphKind, others: Sequence[AnyGraph], name: str) -> None:
     """Refuse other graphs that are malformed, or of another kind than the first ones."""
-    kind = GraphKind.of(graphs[0])
     for position, graph in enumerate(others):
-        check_graph(graph, f"{name} {position}")
-        kind.check(graph, f"{name} {position}", "the others")
+        shown = graph.blank() if isinstance(graph, GraphSource) else graph
+        check_graph(shown, f"{name} {position}")
+        kind.check(shown, f"{name} {position}", "the others")

@@ -24,7 +24,7 @@ from rcexplainer.gnn.graph_checks import (
 from rcexplainer.gnn.split import SplitModel
 from rcexplainer.gnn.store_checks import check_all
 
-GraphSource: TypeAlias = Graphs | str | Path
+FitGraphs: TypeAlias = Graphs | str | Path
 
 CHUNK_GRAPHS, CHUNK_EDGES = 1024, 1 << 18  # graphs of a chunk, and edges at which it ends
 
@@ -66,9 +66,7 @@ class OpenedGraphs:
             start += len(chunk)
 
 
-def open_graphs(
-    graphs: GraphSource, size: int | None, device: torch.device | None, name: str = "graph"
-) -> OpenedGraphs:
+def open_graphs(graphs: FitGraphs, size: int | None, device: torch.device | None, name: str = "graph") -> OpenedGraphs:
     """Read the first graphs of a stream, or all where they are few or in memory already.
 
     Args:

@@ -10,12 +10,21 @@ from typing import TypeAlias
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.data import Batch, Data, Dataset, HeteroData
+from torch_geometric.data import Batch, Data, Dataset, FeatureStore, GraphStore, HeteroData
 from torch_geometric.loader import DataLoader
 
 from rcexplainer.errors import GraphError
+from rcexplainer.sources import GraphSource, StoreGraph, is_store_pair
 
-Graphs: TypeAlias = Data | Batch | Dataset | DataLoader | Iterable[Data]
+StorePair: TypeAlias = tuple[FeatureStore, GraphStore]
+Graphs: TypeAlias = Data | Batch | Dataset | DataLoader | Iterable[Data] | GraphSource | StorePair
+
+
+def source_of(graphs: object) -> GraphSource | None:
+    """The graph that is on disk or in a store, if this is one; a (FeatureStore, GraphStore) pair is."""
+    if isinstance(graphs, GraphSource):
+        return graphs
+    return StoreGraph(*graphs) if is_store_pair(graphs) else None  # type: ignore[misc]
 
 
 def as_graphs(graphs: Graphs) -> list[Data]:
@@ -63,7 +72,7 @@ def iter_graphs(graphs: object) -> Iterator[Data]:
         raise GraphError(f"expected PyG Data objects, got {type(graphs).__name__}")
 
 
-def stream(graphs: Graphs, device: torch.device | None) -> Iterator[Data | Exception]:
+def stream(graphs: object, device: torch.device | None) -> Iterator[Data | Exception]:
     """The graphs one after the other, as copies on the device if one is given.
 
     Yields:
@@ -118,6 +127,8 @@ class GraphKind:
                 model is run with it.)
         """
         other = GraphKind.of(graph)
+        if other.width is None and self.width is not None:
+            raise GraphError(f"{where} has no node features (x), {reference} graphs with {self.width} of them")
         if other.width != self.width:
             raise GraphError(f"{where} has node features of width {other.width}, {reference} {self.width}")
         if other.dtype != self.dtype:

@@ -17,6 +17,7 @@ from rcexplainer.errors import GraphError, RCExplainerError, TimeUpError
 from rcexplainer.gnn.columns import attributes_of
 from rcexplainer.gnn.graph_checks import attributes
 from rcexplainer.method.explanations import ExplanationColumns, Slot
+from rcexplainer.sources import AnyGraph
 from rcexplainer.tasks.computation_graph import Instance
 
 log = logging.getLogger(__name__)
@@ -24,14 +25,19 @@ log = logging.getLogger(__name__)
 # A chunk is run at once, and its results are on the CPU before the next one begins.
 CHUNK_GRAPHS = 8192
 CHUNK_EDGES, CHUNK_EDGES_CUDA = 1 << 19, 1 << 22
+# Where the graph is not in memory, a chunk should not take much of it either.
+SOURCE_EDGES, SOURCE_EDGES_CUDA = 1 << 17, 1 << 20
 
 Candidates = Tensor | Sequence[Tensor] | None
 CandidateMasks = Tensor | list[Tensor] | None
 
 
-def most_edges(device: torch.device | None) -> int:
-    """Edges in a chunk that is explained on this device."""
-    return CHUNK_EDGES_CUDA if device is not None and device.type == "cuda" else CHUNK_EDGES
+def most_edges(device: torch.device | None, from_source: bool) -> int:
+    """Edges in a chunk that is explained on this device, of graphs in memory or of one on disk or in a store."""
+    cuda = device is not None and device.type == "cuda"
+    if from_source:
+        return SOURCE_EDGES_CUDA if cuda else SOURCE_EDGES
+    return CHUNK_EDGES_CUDA if cuda else CHUNK_EDGES
 
 
 def chunks(asked: Iterable[Instance | Exception], most_edges: int) -> Iterator[list[Instance | Exception]]:
@@ -172,7 +178,7 @@ def check_number(masks: CandidateMasks, count: int) -> None:
         raise RCExplainerError(f"candidates must hold one mask for each of {count} instances, got {len(masks)}")
 
 
-def check_mask(mask: object, graph: Data, where: str) -> None:
+def check_mask(mask: object, graph: AnyGraph, where: str) -> None:
     """Refuse anything but a boolean mask of the graph's edges."""
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool or mask.shape != (graph.num_edges,):
         raise GraphError(f"the candidates of {where} must be a boolean mask of its {graph.num_edges} edges")

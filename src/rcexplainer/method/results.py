@@ -64,7 +64,7 @@ class ExplainRun:
     search: Search
     target: int | None  # the class to lead to; None: any other
     budget: float | Seconds | Deadline
-    check: Check | None  # names what is wrong with a graph; None: the whole graph was checked before
+    check: Check | None  # names what is wrong with the graph of an instance; None: the whole graph was checked before
     max_edges: int | None = None  # in one run of the model; ALONE: one graph at a time
     whole: WholeGraph | None = None  # answers in the whole graph, for nodes and links
     start: int = 0  # position of the first instance of the chunk in the call
@@ -82,12 +82,13 @@ class ExplainRun:
         """
         task = TASKS[self.split.task]
         instances = self._instances(asked)
-        alone, one_by_one = task.alone(asked, instances), self.max_edges == ALONE
+        alone, one_by_one = task.alone(asked, instances, self.hops), self.max_edges == ALONE
         output = instances.outputs()
         log_probs = self.split.log_probs(output)
         if errors := refusals(log_probs, self.classes, self.target):
             raise Unsound(errors)
-        if self.whole is not None and (errors := task.beyond_field(asked, instances, output, self.whole, self.hops)):
+        whole = None if self.whole is None else self.whole(asked)
+        if whole is not None and (errors := task.beyond_field(asked, instances, output, whole, self.hops)):
             raise Unsound(errors)
         ptr = instances.units.ptr
         if not one_by_one and (len(asked) > 1 or self.whole is not None):
@@ -123,6 +124,7 @@ class ExplainRun:
             answers = self._minimal(answers, alone, size)
         self._report_disputes(asked, answers.disputed)
         results = columns(asked, instances, answers, readings, self.class_names)
+        results = replace(results, checked=None if whole is None else whole.check)
         return results if runs_spent is None else replace(results, refined=runs_spent.tolist())
 
     def _minimal(self, answers: Answers, alone: Evaluate, size: int) -> Answers:
@@ -169,7 +171,8 @@ class ExplainRun:
         for place, one in enumerate(asked):
             try:
                 assert self.check is not None
-                self.check(one.graph, f"graph {self.start + place}")
+                noun = f"graph {self.start + place}" if one.index is None else f"{self.split.task} {one.index}"
+                self.check(one.computation, noun)
             except Exception as error:  # noqa: BLE001  whatever it is, it is kept in the slot
                 errors[place] = error
         return errors

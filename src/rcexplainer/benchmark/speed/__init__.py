@@ -7,6 +7,7 @@
     memory      peak memory of fits with large graphs and many classes
     serve       requests to a server from 1, 8 and 32 clients
     stream      fits on 4,000 to 400,000 molecules, in memory and streamed: quality and peak memory
+    scale       nodes of graphs on disk with up to a hundred million edges
     import, core, regions, nodes     parts of the library
 
 The first five use public names of the package alone, so that they measure any version of it (`tools/speed_of.py`), and
@@ -34,6 +35,7 @@ BENCHMARKS: dict[str, str] = {
     "memory": "memory_cost:memory_cost",
     "serve": "serve_cost:serve_cost",
     "stream": "stream_cost:stream_cost",
+    "scale": "scale_cost:scale_cost",
 }
 
 
