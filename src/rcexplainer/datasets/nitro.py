@@ -118,13 +118,28 @@ def _all_twins(random: np.random.RandomState) -> Iterator[tuple[Molecule, Molecu
     """An infinite stream of pairs (negative, positive) without duplicate molecules."""
     seen: set[tuple[int, ...]] = set()
     while True:
+        pair = draw_twins(random)
+        prints = {molecule_key(twin) for twin in pair}
+        if seen.isdisjoint(prints):
+            seen |= prints
+            yield pair
+
+
+def draw_twins(random: np.random.RandomState) -> tuple[Molecule, Molecule]:
+    """Draw a negative molecule and its positive twin, both of an accepted size.
+
+    Args:
+        random: Source of the random numbers.
+
+    Returns:
+        The negative molecule and the positive one.
+    """
+    while True:
         skeleton = _skeleton(random)
         groups = _groups(random, skeleton)
         pair = _build(skeleton, _harmless(random, skeleton, groups)), _build(skeleton, groups)
-        prints = {molecule_key(twin) for twin in pair}
-        if seen.isdisjoint(prints) and all(len(twin.atoms) in SIZES for twin in pair):
-            seen |= prints
-            yield pair
+        if all(len(twin.atoms) in SIZES for twin in pair):
+            return pair
 
 
 @cache

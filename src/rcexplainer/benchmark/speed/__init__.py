@@ -6,6 +6,7 @@
     scaling     cost against graphs, edges and classes, with log–log slopes
     memory      peak memory of fits with large graphs and many classes
     serve       requests to a server from 1, 8 and 32 clients
+    engine      files of molecules explained by the local engine and by Ray, beside the same work in memory
     import, core, regions, nodes     parts of the library
 
 The first five use public names of the package alone, so that they measure any version of it (`tools/speed_of.py`), and
@@ -32,6 +33,7 @@ BENCHMARKS: dict[str, str] = {
     "scaling": "scaling_cost:scaling_cost",
     "memory": "memory_cost:memory_cost",
     "serve": "serve_cost:serve_cost",
+    "engine": "engine_cost:engine_cost",
 }
 
 
