@@ -101,7 +101,7 @@ class ProcessPool(Generic[Task, Outcome]):
 
 
 def _end_with_parent() -> None:
-    """In a process of the pool: end when the one that started it is gone; left alone, it would wait for tasks forever."""
+    """In a process of the pool: end with the one that started it; left alone, it would wait for tasks forever."""
 
     def wait() -> None:
         if (parent := parent_process()) is not None:
