@@ -16,6 +16,7 @@ EXAMPLES = (
     "rcexplainer bench explain --keep networks --out speed",
     "rcexplainer bench fit --rows graphs --graphs 500 --threads 2",
     "rcexplainer bench scaling --out speed",
+    "rcexplainer bench engine --graphs 200000 --keep networks --out speed",
 )
 
 
@@ -27,7 +28,8 @@ def bench(
             help="explain (explanations, relative to forward passes, and other explainers), fit (fits, relative to "
             "training steps of the network), hub (searches around nodes with many neighbours), scaling (cost against "
             "graphs, edges and classes), memory (peaks of fits), serve (requests to a server "
-            "from 1, 8 and 32 clients), import (the time to import the package), core (edge scores "
+            "from 1, 8 and 32 clients), engine (files of molecules explained by the local engine and by Ray), "
+            "scale (a cost model of the engines), import (the time to import the package), core (edge scores "
             "and training steps), regions (decision regions of a million embeddings) or nodes (computation "
             "graphs of 10,000 nodes).",
         ),
@@ -39,11 +41,15 @@ def bench(
             metavar="NAME,NAME…",
             help="Measure these rows alone: list, alone, all, others (explain); graphs, nodes, ba-community (fit); "
             "late, large (hub); graphs, edges, classes (scaling); large graph, classes, each class (memory); predict, "
-            "explain (serve).",
+            "explain (serve); local 1, local 2, ray 1, ray 2, smiles 1, loader, explain, memory (engine); local, ray, "
+            "stages (scale).",
         ),
     ] = None,
     graphs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Graphs or nodes to explain or fit on, for explain and fit.")
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Graphs or nodes to explain or fit on, for explain, fit, engine and scale."
+        ),
     ] = None,
     keep: Annotated[
         Path | None,

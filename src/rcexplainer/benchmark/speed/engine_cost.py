@@ -67,7 +67,7 @@ def engine_cost(options: BenchOptions) -> Iterator[dict[str, Any]]:
             for name, run in in_memory.items():
                 bases[name].append(rates(run, subject.listed, options.where))
             for name in engines:
-                found[name].append(subject.measured(name))
+                found[name].append(subject.run(*ENGINES[name], subject.rows))
         wall, cpu = ({name: median(pair[k] for pair in pairs) for name, pairs in bases.items()} for k in (0, 1))
         for name in in_memory:
             if options.wanted(name):
@@ -162,18 +162,26 @@ class EngineSubject:
             "memory": lambda: [options.explained(moving, batch).columns() for batch in batches],
         }
 
-    def measured(self, name: str) -> EngineTimes:
-        """Run one of `ENGINES`."""
-        engine, workers, content = ENGINES[name]
+    def run(self, engine: str, workers: int, content: Content, rows: int) -> EngineTimes:
+        """Measure an engine on the first rows of the file.
+
+        Args:
+            engine: local or ray.
+            workers: Number of processes.
+            content: What the file holds.
+            rows: Number of rows.
+        """
         with TemporaryDirectory() as folder:
             self.molecules.fitted  # noqa: B018  its file is written with it
-            run = EngineRun(
-                str(self.file(content).absolute()),
-                str((self.keep / f"{self.molecules.name}.safetensors").absolute()),
-                str((self.keep / f"{self.molecules.name}-explainer.safetensors").absolute()),
-                str(Path(folder) / "results"),
-                engine,
-                workers,
-                min(PART_ROWS, max(self.rows // (4 * workers), 1)),
+            return measured(
+                EngineRun(
+                    str(self.file(content).absolute()),
+                    str((self.keep / f"{self.molecules.name}.safetensors").absolute()),
+                    str((self.keep / f"{self.molecules.name}-explainer.safetensors").absolute()),
+                    str(Path(folder) / "results"),
+                    engine,
+                    workers,
+                    min(PART_ROWS, max(rows // (4 * workers), 1)),
+                    rows,
+                )
             )
-            return measured(run)
