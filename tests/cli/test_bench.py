@@ -13,6 +13,7 @@ from rcexplainer.benchmark import speed
 from rcexplainer.benchmark.speed import (
     core_cost,
     engine_cost,
+    engine_model,
     explain_cost,
     fit_cost,
     hub_cost,
@@ -20,7 +21,6 @@ from rcexplainer.benchmark.speed import (
     molecules,
     neighbourhood_cost,
     other_explainers,
-    scale_cost,
     scaling_cost,
     scaling_subjects,
     tensor_memory,
@@ -200,7 +200,7 @@ def test_memory(few_molecules, monkeypatch):
 @pytest.fixture
 def few_rows(few_molecules, monkeypatch):
     """Files of few molecules, in parts of eight."""
-    for module in (engine_cost, scale_cost):
+    for module in (engine_cost, engine_model):
         monkeypatch.setattr(module, "generated_set", lambda: few_molecules)
         monkeypatch.setattr(module, "PART_ROWS", 8)
 
@@ -240,19 +240,21 @@ def test_a_cost_model_is_fitted_and_checked(few_rows, monkeypatch, tmp_path):
 
     def run(subject, engine, workers, content, rows):
         seconds = {1: 3.0, 2: 5.0}[workers] + rows * 0.25 / workers
-        return EngineTimes(rows, seconds, 4.0 * workers, 4.0, seconds, 100.0)
+        return EngineTimes(rows, seconds, 4.0 * workers, 4.0, 2.0 * workers + rows * 0.5, 100.0)
 
     monkeypatch.setattr(engine_cost.EngineSubject, "run", run)
-    rows = list(scale_cost.scale_cost(BenchOptions(1, graphs=16, keep=tmp_path)))
+    rows = list(engine_model.engine_model(BenchOptions(1, graphs=16, keep=tmp_path)))
     assert rows[0]["row"] == "stages"
     assert all(rows[0][name] > 0 for name in ("read µs", "explain µs", "write µs"))
     local = [row for row in rows if row["row"] == "local"]
     assert [(row["what"], row["rows"]) for row in local if row["workers"] == 1] == [
-        *(("fit", 16 * times) for times in scale_cost.FITTED),
-        *(("check", 16 * times) for times in scale_cost.CHECKED),
+        *(("fit", 16 * times) for times in engine_model.FITTED),
+        *(("check", 16 * times) for times in engine_model.CHECKED),
     ]
     assert all(abs(row["error"]) < 1e-9 and row["µs a row"] == pytest.approx(250_000) for row in local)
     assert {row["workers"]: row["start s"] for row in local} == pytest.approx({1: 3.0, 2: 5.0})
+    assert all(abs(row["cpu error"]) < 1e-9 for row in local)
+    assert {row["workers"]: row["cpu start s"] for row in local} == pytest.approx({1: 2.0, 2: 4.0})
 
 
 def test_a_tree_of_processes():

@@ -29,7 +29,7 @@ def bench(
             "training steps of the network), hub (searches around nodes with many neighbours), scaling (cost against "
             "graphs, edges and classes), memory (peaks of fits), serve (requests to a server "
             "from 1, 8 and 32 clients), engine (files of molecules explained by the local engine and by Ray), "
-            "scale (a cost model of the engines), import (the time to import the package), core (edge scores "
+            "engine-model (what they cost, fitted and checked), import (the time to import the package), core (scores "
             "and training steps), regions (decision regions of a million embeddings) or nodes (computation "
             "graphs of 10,000 nodes).",
         ),
@@ -42,13 +42,13 @@ def bench(
             help="Measure these rows alone: list, alone, all, others (explain); graphs, nodes, ba-community (fit); "
             "late, large (hub); graphs, edges, classes (scaling); large graph, classes, each class (memory); predict, "
             "explain (serve); local 1, local 2, ray 1, ray 2, smiles 1, loader, explain, memory (engine); local, ray, "
-            "stages (scale).",
+            "stages (engine-model).",
         ),
     ] = None,
     graphs: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="N", help="Graphs or nodes to explain or fit on, for explain, fit, engine and scale."
+            min=1, metavar="N", help="Graphs or nodes to explain or fit on, for explain, fit and the engines."
         ),
     ] = None,
     keep: Annotated[

@@ -7,7 +7,7 @@
     memory      peak memory of fits with large graphs and many classes
     serve       requests to a server from 1, 8 and 32 clients
     engine      files of molecules explained by the local engine and by Ray, beside the same work in memory
-    scale       a cost model of the engines, fitted to small files and checked on larger ones
+    engine-model   a cost model of the engines, fitted to small files and checked on larger ones
     import, core, regions, nodes     parts of the library
 
 The first five use public names of the package alone, so that they measure any version of it (`tools/speed_of.py`), and
@@ -35,7 +35,7 @@ BENCHMARKS: dict[str, str] = {
     "memory": "memory_cost:memory_cost",
     "serve": "serve_cost:serve_cost",
     "engine": "engine_cost:engine_cost",
-    "scale": "scale_cost:scale_cost",
+    "engine-model": "engine_model:engine_model",
 }
 
 

@@ -2,11 +2,13 @@
 
     seconds = start[engine, workers] + rows · cost[engine] / workers
 
-    fit        seconds of jobs of FITTED rows with 1 and 2 workers; start and cost by least squares of relative errors
-    check      jobs of CHECKED times as many rows: what the model says, and what was measured
+    fit        seconds of jobs of FITTED times `graphs` rows with 1 and 2 workers; start and cost by least squares of
+               relative errors
+    check      jobs of CHECKED times as many: what the model says, and what was measured
     stages     what `cost` of the local engine is made of: CPU time of reading, explaining and writing a row
 
-`graphs` is the number of rows of the smallest job. Engines that are not installed are left out.
+The same model without the division is fitted to CPU seconds of all processes: they say more than wall time where the
+machine has other work. Engines that are not installed are left out.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,11 +42,13 @@ class CostModel:
 
     Attributes:
         start: Seconds before the first row, by number of workers.
-        cost: Seconds of one worker for a row.
+        cost: Seconds for a row.
+        shared: Whether workers share the rows, as they do in wall time; in CPU time every row costs the same.
     """
 
     start: dict[int, float]
     cost: float
+    shared: bool
 
     def seconds(self, rows: int, workers: int) -> float:
         """Predicted seconds of a job.
@@ -53,23 +57,26 @@ class CostModel:
             rows: Its rows.
             workers: Its workers.
         """
-        return self.start[workers] + rows * self.cost / workers
+        return self.start[workers] + rows * self.cost / (workers if self.shared else 1)
 
 
-def fitted_model(jobs: Sequence[tuple[int, int, float]]) -> CostModel:
+def fitted_model(jobs: Sequence[tuple[int, int, float]], shared: bool) -> CostModel:
     """Fit the model by least squares of relative errors.
 
     Args:
         jobs: Rows, workers and seconds of each.
+        shared: As in `CostModel`.
     """
     known = sorted({workers for _, workers, _ in jobs})
-    rows = [[float(workers == one) for one in known] + [count / workers] for count, workers, _ in jobs]
+    rows = [
+        [*(float(workers == one) for one in known), count / (workers if shared else 1)] for count, workers, _ in jobs
+    ]
     seconds = np.array([taken for *_, taken in jobs])
     found = np.linalg.lstsq(np.array(rows) / seconds[:, None], np.ones(len(jobs)), rcond=None)[0].tolist()
-    return CostModel(dict(zip(known, found, strict=False)), found[-1])
+    return CostModel(dict(zip(known, found, strict=False)), found[-1], shared)
 
 
-def scale_cost(options: BenchOptions) -> Iterator[dict[str, Any]]:
+def engine_model(options: BenchOptions) -> Iterator[dict[str, Any]]:
     """The model of each engine, and its errors on jobs it was not fitted to."""
     require("pyarrow", "tables")
     smallest = options.graphs or ROWS
@@ -81,35 +88,46 @@ def scale_cost(options: BenchOptions) -> Iterator[dict[str, Any]]:
         for engine, package in ENGINES.items():
             if not options.wanted(engine) or not find_spec(package):
                 continue
-            sizes = [(smallest * times, workers) for times in FITTED for workers in WORKERS]
-            jobs = [(*size, _seconds(subject, engine, *size)) for size in sizes]
-            model = fitted_model(jobs)
-            for rows, workers, taken in jobs:
-                yield _row(engine, "fit", model, rows, workers, taken)
+            jobs = [
+                (smallest * times, workers, *_seconds(subject, engine, smallest * times, workers))
+                for times in FITTED
+                for workers in WORKERS
+            ]
+            wall = fitted_model([(rows, workers, seconds) for rows, workers, seconds, _ in jobs], shared=True)
+            cpu = fitted_model([(rows, workers, seconds) for rows, workers, _, seconds in jobs], shared=False)
+            for job in jobs:
+                yield {"row": engine, "what": "fit", **_figures(wall, cpu, *job)}
             for times in CHECKED:
                 for workers in WORKERS:
-                    taken = _seconds(subject, engine, smallest * times, workers)
-                    yield _row(engine, "check", model, smallest * times, workers, taken)
+                    size = smallest * times, workers
+                    taken = _seconds(subject, engine, *size)
+                    yield {"row": engine, "what": "check", **_figures(wall, cpu, *size, *taken)}
 
 
-def _row(engine: str, kind: str, model: CostModel, rows: int, workers: int, taken: float) -> dict[str, Any]:
-    said = model.seconds(rows, workers)
+def _figures(
+    wall: CostModel, cpu: CostModel, rows: int, workers: int, seconds: float, cpu_seconds: float
+) -> dict[str, Any]:
+    said, cpu_said = wall.seconds(rows, workers), cpu.seconds(rows, workers)
     return {
-        "row": engine,
-        "what": kind,
         "rows": rows,
         "workers": workers,
-        "seconds": taken,
+        "seconds": seconds,
         "predicted": said,
-        "error": said / taken - 1,
-        "start s": model.start[workers],
-        "µs a row": 1e6 * model.cost,
+        "error": said / seconds - 1,
+        "start s": wall.start[workers],
+        "µs a row": 1e6 * wall.cost,
+        "cpu s": cpu_seconds,
+        "cpu predicted": cpu_said,
+        "cpu error": cpu_said / cpu_seconds - 1,
+        "cpu start s": cpu.start[workers],
+        "cpu µs a row": 1e6 * cpu.cost,
     }
 
 
-def _seconds(subject: EngineSubject, engine: str, rows: int, workers: int) -> float:
-    runs = range(subject.molecules.options.repeats)
-    return median(subject.run(engine, workers, "graphs", rows).seconds for _ in runs)
+def _seconds(subject: EngineSubject, engine: str, rows: int, workers: int) -> tuple[float, float]:
+    """Median wall and CPU seconds of a job."""
+    times = [subject.run(engine, workers, "graphs", rows) for _ in range(subject.molecules.options.repeats)]
+    return median(one.seconds for one in times), median(one.cpu_seconds for one in times)
 
 
 def stages(subject: EngineSubject) -> dict[str, float]:
