@@ -13,6 +13,8 @@ from rcexplainer.benchmark import speed
 from rcexplainer.benchmark.speed import (
     core_cost,
     disk_graph,
+    engine_cost,
+    engine_model,
     explain_cost,
     fit_cost,
     hub_cost,
@@ -29,8 +31,10 @@ from rcexplainer.benchmark.speed import (
 )
 from rcexplainer.benchmark.speed.anonymous_memory import AnonymousPeak
 from rcexplainer.benchmark.speed.document import document, write
+from rcexplainer.benchmark.speed.engine_process import EngineTimes
 from rcexplainer.benchmark.speed.hub_graph import Hub
 from rcexplainer.benchmark.speed.options import BenchOptions
+from rcexplainer.benchmark.speed.process_tree import ProcessTree
 from rcexplainer.cli import bench as command
 
 
@@ -247,6 +251,76 @@ def test_a_graph_on_disk_has_bounded_hubs(tmp_path):
     again = disk_graph.in_memory(disk_graph.write_disk_graph(tmp_path / "two", 40_000))
     assert torch.equal(graph.edge_index, again.edge_index)
     assert torch.equal(graph.x, again.x)
+
+
+@pytest.fixture
+def few_rows(few_molecules, monkeypatch):
+    """Files of few molecules, in parts of eight."""
+    for module in (engine_cost, engine_model):
+        monkeypatch.setattr(module, "generated_set", lambda: few_molecules)
+        monkeypatch.setattr(module, "PART_ROWS", 8)
+
+
+def test_engine_in_memory(few_rows, monkeypatch, tmp_path):
+    monkeypatch.setattr(engine_cost, "find_spec", lambda name: None)  # as where only torch and PyG are installed
+    rows = {row["row"]: row for row in engine_cost.engine_cost(BenchOptions(1, graphs=40, keep=tmp_path))}
+    assert list(rows) == ["loader", "explain", "memory"]
+    assert rows["loader"]["÷ loader"] == rows["explain"]["÷ explain"] == 1
+    assert rows["loader"]["rows/s"] > rows["memory"]["rows/s"] > 0
+    assert {path.name for path in tmp_path.iterdir()} == {"nitro.safetensors", "nitro-explainer.safetensors"}
+
+
+def test_engine(few_rows, monkeypatch, tmp_path):
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed (extra tables): no files are measured")
+    rows = {
+        row["row"]: row for row in engine_cost.engine_cost(BenchOptions(1, rows=("local 1",), graphs=40, keep=tmp_path))
+    }
+    assert list(rows) == ["local 1"]
+    local = rows["local 1"]
+    assert local["rows"] == 40
+    assert local["peak MB"] > 50
+    assert local["start s"] < local["seconds"]
+    assert local["÷ explain"] < local["÷ loader"] * 100
+    assert (tmp_path / "nitro-graphs-1-40.parquet").exists()
+
+
+@pytest.mark.slow
+def test_engines_with_two_workers(few_rows, tmp_path):
+    pytest.importorskip("ray", reason="Ray is not installed (extra ray): it is not measured")
+    options = BenchOptions(1, rows=("local 2", "ray 2"), graphs=80, keep=tmp_path)
+    assert [row["rows"] for row in engine_cost.engine_cost(options)] == [80, 80]
+
+
+def test_a_cost_model_is_fitted_and_checked(few_rows, monkeypatch, tmp_path):
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed (extra tables): no files are measured")
+
+    def run(subject, engine, workers, content, rows):
+        seconds = {1: 3.0, 2: 5.0}[workers] + rows * 0.25 / workers
+        return EngineTimes(rows, seconds, 4.0 * workers, 4.0, 2.0 * workers + rows * 0.5, 100.0)
+
+    monkeypatch.setattr(engine_cost.EngineSubject, "run", run)
+    rows = list(engine_model.engine_model(BenchOptions(1, graphs=16, keep=tmp_path)))
+    assert rows[0]["row"] == "stages"
+    assert all(rows[0][name] > 0 for name in ("read µs", "explain µs", "write µs"))
+    local = [row for row in rows if row["row"] == "local"]
+    assert [(row["what"], row["rows"]) for row in local if row["workers"] == 1] == [
+        *(("fit", 16 * times) for times in engine_model.FITTED),
+        *(("check", 16 * times) for times in engine_model.CHECKED),
+    ]
+    assert all(abs(row["error"]) < 1e-9 and row["µs a row"] == pytest.approx(250_000) for row in local)
+    assert {row["workers"]: row["start s"] for row in local} == pytest.approx({1: 3.0, 2: 5.0})
+    assert all(abs(row["cpu error"]) < 1e-9 for row in local)
+    assert {row["workers"]: row["cpu start s"] for row in local} == pytest.approx({1: 2.0, 2: 4.0})
+
+
+def test_a_tree_of_processes():
+    script = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]])"
+    inner = "import time\nheld = bytearray(80_000_000)\nwhile time.process_time() < 0.6: pass"
+    with subprocess.Popen([sys.executable, "-c", script, inner]) as process, ProcessTree(process.pid) as tree:
+        process.wait()
+    assert 80e6 < tree.peak_bytes < 200e6
+    assert tree.cpu_seconds() > 0.3
+    assert tree.cpu_seconds(0.0) == 0
 
 
 def test_a_table(run, monkeypatch):

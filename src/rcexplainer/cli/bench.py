@@ -18,6 +18,7 @@ EXAMPLES = (
     "rcexplainer bench scaling --out speed",
     "rcexplainer bench stream --repeats 1 --keep fits --out speed",
     "rcexplainer bench scale --rows 1e5,1e6,1e7,1e8 --scratch /data/tmp",
+    "rcexplainer bench engine --graphs 200000 --keep networks --out speed",
 )
 
 
@@ -31,7 +32,8 @@ def bench(
             "graphs, edges and classes), memory (peaks of fits), serve (requests to a server "
             "from 1, 8 and 32 clients), stream (fits on 4,000 to 400,000 molecules, in memory and "
             "streamed: quality and peak memory), scale (nodes of graphs on disk with up to 100,000,000 edges), "
-            "import (the time to import the package), core (edge scores "
+            "engine (files of molecules explained by the local engine and by Ray), engine-model (what they cost, "
+            "fitted and checked), import (the time to import the package), core (scores "
             "and training steps), regions (decision regions of a million embeddings) or nodes (computation "
             "graphs of 10,000 nodes).",
         ),
@@ -44,11 +46,15 @@ def bench(
             help="Measure these rows alone: list, alone, all, others (explain); graphs, nodes, ba-community (fit); "
             "late, large (hub); graphs, edges, classes (scaling); large graph, classes, each class (memory); predict, "
             "explain (serve); 4000 list, 40000 list, 40000 stream, 400000 stream, pool 400, pool 1000, pool 16000 "
-            "(stream); 1e5, 1e6, 1e7, 1e8 (scale; the last one on request alone).",
+            "(stream); 1e5, 1e6, 1e7, 1e8 (scale; the last one on request alone); local 1, local 2, ray 1, ray 2, "
+            "smiles 1, loader, explain, memory (engine); local, ray, stages (engine-model).",
         ),
     ] = None,
     graphs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Graphs or nodes to explain or fit on, for explain and fit.")
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Graphs or nodes to explain or fit on, for explain, fit and the engines."
+        ),
     ] = None,
     keep: Annotated[
         Path | None,

@@ -5,8 +5,9 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import get_all_start_methods, get_context
+from multiprocessing import get_all_start_methods, get_context, parent_process
 from multiprocessing.context import BaseContext
+from threading import Thread
 from typing import Generic, TypeVar
 
 from torch import cuda
@@ -75,7 +76,9 @@ class ProcessPool(Generic[Task, Outcome]):
 
     def _pooled(self, tasks: Sequence[Task], workers: int, lost: list[Task]) -> Iterator[tuple[Task, Outcome]]:
         """Outcomes of one pool of processes; tasks that went down with it are added to `lost`."""
-        pool = ProcessPoolExecutor(min(workers, len(tasks)), mp_context=_context(self.preload))
+        pool = ProcessPoolExecutor(
+            min(workers, len(tasks)), mp_context=_context(self.preload), initializer=_end_with_parent
+        )
         try:
             waiting: dict[Future[Outcome], Task] = {}
             for place, task in enumerate(tasks):
@@ -95,6 +98,17 @@ class ProcessPool(Generic[Task, Outcome]):
             pool.shutdown(
                 wait=False, cancel_futures=True
             )  # what is under way when something is wrong is not waited for
+
+
+def _end_with_parent() -> None:
+    """In a process of the pool: end with the one that started it; left alone, it would wait for tasks forever."""
+
+    def wait() -> None:
+        if (parent := parent_process()) is not None:
+            parent.join()
+            os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
 
 
 def _context(preload: str) -> BaseContext:

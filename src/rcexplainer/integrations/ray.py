@@ -51,7 +51,7 @@ def explain(
     Args:
         dataset: Rows with the columns of `rcexplainer.datasets.row_graphs`, or with a column of SMILES.
         load: Returns a fitted explainer; called once in each actor, where the package must be installed.
-        workers: Number of actors; None: one for each CPU (or GPU) of the cluster but one, which reads.
+        workers: Number of actors; None: as many as fit, one for each GPU, or for each CPU but one, which reads.
         gpus: GPUs for each actor.
         batch_rows: Rows explained at once.
         explainer: A name for the column `explainer`.
@@ -67,16 +67,32 @@ def explain(
     ray_data = require("ray.data", "ray")
     chosen = RowOptions(**options)
     with _connected():
-        count = workers or max(_room(gpus) - 1, 1)
+        count, cpus = actors_beside_tasks(workers, _room(gpus), gpus)
         return dataset.map_batches(
             RowActor,
             batch_format="pyarrow",
             batch_size=batch_rows,
             fn_constructor_args=(load, chosen, explainer),
             compute=ray_data.ActorPoolStrategy(size=count),
-            num_cpus=1 if not gpus else 0,
+            num_cpus=cpus,
             num_gpus=gpus or None,
         )
+
+
+def actors_beside_tasks(workers: int | None, room: int, gpus: float) -> tuple[int, int]:
+    """How many actors, and CPUs for each, leave a CPU to the tasks that read: where they hold all, none ever starts.
+
+    Args:
+        workers: The number asked for; None: as many as fit.
+        room: Actors that the cluster can hold.
+        gpus: GPUs for each actor; such actors ask for no CPU.
+
+    Returns:
+        Both numbers.
+    """
+    if gpus:
+        return workers or max(room, 1), 0
+    return min(workers or room, max(room - 1, 1)), int(room > 1)
 
 
 class RowActor:

@@ -33,9 +33,14 @@ class Molecules:
     options: BenchOptions
 
     @classmethod
-    def of(cls, options: BenchOptions) -> "Molecules":
-        """Load or generate them; the network is read from the folder of the options, or trained in a few epochs."""
-        data = molecule_set(options)
+    def of(cls, options: BenchOptions, data: datasets.GraphDataset | None = None) -> "Molecules":
+        """Load or generate them; the network is read from the folder of the options, or trained in a few epochs.
+
+        Args:
+            options: What a benchmark is told.
+            data: The set; None: `molecule_set`.
+        """
+        data = molecule_set(options) if data is None else data
 
         def train() -> gnn.GNN:
             config = gnn.gnn_config("paper", data.num_features, data.num_classes)
@@ -75,7 +80,12 @@ def molecule_set(options: BenchOptions) -> datasets.GraphDataset:
     try:
         return datasets.load("mutagenicity", root=options.root)
     except errors.MissingDataError:
-        return datasets.load("nitro", num_graphs=ALL - 1)  # they come in pairs
+        return generated_set()
+
+
+def generated_set() -> datasets.GraphDataset:
+    """Generated molecules, in the number of Mutagenicity's."""
+    return datasets.load("nitro", num_graphs=ALL - 1)  # they come in pairs
 
 
 @torch.no_grad()

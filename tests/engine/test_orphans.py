@@ -1,0 +1,50 @@
+"""The processes of a pool end with the one that started them, however it ended."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+DRIVER = """
+from rcexplainer.engine.process_pool import ProcessPool
+from tests.engine.test_orphans import told
+if __name__ == "__main__":
+    for found in ProcessPool(told, 2, "os").outcomes(list(range(1000))):
+        print(*found, flush=True)
+"""
+
+
+def told(number: int) -> int:
+    time.sleep(0.2)
+    return os.getpid()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
+def test_no_process_outlives_a_killed_driver(tmp_path):
+    script = tmp_path / "driver.py"
+    script.write_text(DRIVER)
+    root = Path(__file__).parents[2]
+    paths = os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])])
+    with subprocess.Popen(
+        [sys.executable, script], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": paths}, cwd=root
+    ) as driver:
+        assert driver.stdout is not None
+        workers = {int(driver.stdout.readline().split()[1]) for _ in range(6)}
+        driver.send_signal(signal.SIGKILL)
+    assert len(workers) == 2
+    until = time.time() + 10
+    while any(map(_alive, workers)) and time.time() < until:
+        time.sleep(0.05)
+    assert not [one for one in workers if _alive(one)]
+
+
+def _alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
