@@ -138,6 +138,9 @@ def test_a_node_and_a_link_have_rings(tmp_path) -> None:
     text = svg(node_explanation(pairs, 4, 2, [2, 5]), tmp_path)
     assert ids(text, "root") == ["root-2", "root-2"]
     assert "predicted for node 2, 3 edges in its field" in texts(text)
+    named = node_explanation(pairs, 4, 2, [2, 5])
+    named.graph.node_names = ["Ann", "Bob", "acct-17", "Dora"]
+    assert "predicted for acct-17, 3 edges in its field" in texts(svg(named, tmp_path))
     whole = Data(edge_index=both(pairs), num_nodes=4)
     part = Data(edge_index=whole.edge_index, num_nodes=4, edge_label_index=torch.tensor([[0], [3]]))
     case = Counterfactual(whole, torch.tensor([0, 3]), 1, torch.tensor([0.6, 0.4]))

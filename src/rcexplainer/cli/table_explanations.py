@@ -63,6 +63,8 @@ def is_table(request: TableRequest) -> bool:
         return True
     if request.input is None:
         return False
+    if not request.input.exists() and not set("*?[") & set(str(request.input)):
+        return False  # neither a file, folder nor pattern: `open_input` says so
     single = request.input.is_file() and request.input.suffix.lower() != ".parquet"
     return not single or (request.out is not None and (request.out.is_dir() or not request.out.suffix))
 
