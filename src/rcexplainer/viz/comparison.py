@@ -78,8 +78,8 @@ def compare(
             continue
         ended = outcome(one, drawing.noun)
         panel.set_axis_on()
-        drawing.draw_scores(panel, one)
         frame(panel, ended)
+        drawing.draw_scores(panel, one)
         titles(panel, shortened(name), f"{ended.headline}\n{fill(ended.detail, 40)}", ended.colour)
         draw_probabilities(bars, one)
     first = next(iter(good.values()))

@@ -117,12 +117,12 @@ def explanation_figure(one: Explanation, drawing: InstanceDrawing) -> Figure:
     figure = require("matplotlib.figure", "figures").Figure((sum(widths), HEIGHT), layout="constrained")
     panels = figure.subplots(1, len(widths), width_ratios=widths, squeeze=False)[0]
     ended = outcome(one, drawing.noun)
-    drawing.draw_scores(panels[0], one)
     frame(panels[0])
+    drawing.draw_scores(panels[0], one)
     titles(panels[0], prediction_text(one, one.prediction, one.probabilities), _subject(one, drawing.noun))
     if searched:
-        drawing.draw_counterfactual(panels[1], one)
         frame(panels[1], ended)
+        drawing.draw_counterfactual(panels[1], one)
         titles(panels[1], ended.headline, fill(ended.detail, 50), ended.colour)
         if isinstance(drawing, MoleculeDrawing):
             caption(panels[1], drawing.fragment_note(one))
@@ -134,10 +134,10 @@ def explanation_figure(one: Explanation, drawing: InstanceDrawing) -> Figure:
 
 
 def frame(axes: Any, ended: SearchOutcome | None = None) -> None:
-    """Fit a panel to its drawing, and frame it by the outcome of the search.
+    """Prepare a panel for its drawing, which reads its ground, and frame it by the outcome of the search.
 
     Args:
-        axes: matplotlib axes with a drawing.
+        axes: matplotlib axes.
         ended: The outcome; None: no frame.
     """
     axes.set_aspect("equal", adjustable="datalim")  # keeps the axes in place, so that titles are aligned

@@ -5,7 +5,8 @@
     a green outline                 the motif, where it is known (`graph.edge_motif`)
     a ring                         the explained node, or the two nodes of the explained link
     a triangle on a line           an edge that exists in one direction only
-    a small number                 the node's number in its graph; with names, the label that tables print, such as "C4"
+    a small number                 the node's number in its graph; with names, the label of the tables, such as "C4";
+                                   long names stand beside dots
 
 Elements of an SVG can be found by their ids: `edge-3-7`, `deleted-3-7`, `motif-3-7`, with the numbers of the nodes.
 """
@@ -31,6 +32,7 @@ from rcexplainer.viz.layout import Places
 from rcexplainer.viz.pairs import Pairs
 from rcexplainer.viz.palette import DELETED, FAILED, INK, MOTIF, NUMBER_INK, deletion_looks, line_grey, motif_handle
 from rcexplainer.viz.search_outcome import shortened
+from rcexplainer.viz.side_names import SideNames, are_long
 
 LINE_DASHES = (0, (2.2, 1.1))
 MOST_NAMES = 90  # nodes up to which their names are written instead of dots
@@ -134,7 +136,7 @@ class GraphDrawing:
         failed = one.counterfactual is not None and not one.counterfactual.flipped
         for line in (~pairs.removed).nonzero().flatten().tolist():
             self._line(axes, pairs, line, "kept", "0.68" if failed else "0.35", 1.5 * self._line_scale)
-        self._draw_nodes(axes, pairs, self._numbered(pairs), "0.68" if failed else "0.35")
+        self._draw_nodes(axes, pairs, self._numbered(pairs), "0.5" if failed else "0.35")
 
     def legend(self, outcomes: Collection[bool], motif: bool) -> list[Any]:
         """Return matplotlib's handles of what the drawing contains; `outcomes`: as for `deletion_looks`."""
@@ -200,14 +202,17 @@ class GraphDrawing:
         for node in set(pairs.loops.tolist()) & set(at):
             centre = self.places[at[node]] + (0, 0.045)
             axes.plot(*centre, "o", ms=9 * self._scale, mfc="none", mec=colour, mew=0.8, zorder=1, gid=f"loop-{node}")
-        if self.names:
-            box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "none"}
+        if self.names and not are_long(self.names):
+            style = {"ha": "center", "va": "center", "fontsize": 7, "color": colour, "parse_math": False}
+            box = {"boxstyle": "round,pad=0.2", "facecolor": axes.get_facecolor(), "edgecolor": "none"}
             for (x, y), text in zip(self.places, self.names, strict=True):
-                style = {"ha": "center", "va": "center", "fontsize": 7, "color": colour, "parse_math": False}
                 axes.text(x, y, text, zorder=4, bbox=box, **style)
         elif len(self.places):
             area = 26 * self._scale**2
             axes.scatter(*self.places.T, s=area, color=colour, edgecolors="white", linewidths=0.5, zorder=3)
+        if are_long(self.names):
+            lines = np.searchsorted(self.excerpt.nodes, self.ends[:, self.excerpt.kept])
+            SideNames.of(self.places, self.names, lines, [at[root] for root in self.roots]).draw(axes, colour)
         for root in self.roots:
             ring = {"facecolors": "none", "edgecolors": colour, "linewidths": 1.6}
             axes.scatter(*self.places[at[root]], s=200, color="white", zorder=2)  # a ring is seen among many lines too

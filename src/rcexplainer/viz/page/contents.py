@@ -168,6 +168,8 @@ def _instance(
         left_out=depiction.left_out,
         results=tuple(shown),
         numbers=depiction.nodes,
+        beside=depiction.beside,
+        beside_size=depiction.beside_size,
     )
 
 
