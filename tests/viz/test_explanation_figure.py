@@ -236,6 +236,12 @@ def test_named_nodes_are_called_as_in_tables(tmp_path) -> None:
     plain = texts(svg(kinds, tmp_path, node_names=("user", "shop"), numbers=False)).splitlines()
     assert {"user", "shop"} <= set(plain)
     assert "user0" not in plain
+    large = node_explanation([(0, leaf) for leaf in range(1, 60)], 60, 0, [4, 63])
+    large.graph.node_names = [f"acct-{node}" for node in range(60)]
+    assert {line for line in texts(svg(large, tmp_path)).splitlines() if re.fullmatch(r"acct-\d+", line)} == {
+        "acct-0",
+        "acct-5",
+    }
 
 
 def test_numbers_stay_inside_the_frame() -> None:

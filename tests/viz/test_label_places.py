@@ -40,3 +40,12 @@ def test_empty_names_take_no_room_and_the_places_are_kept() -> None:
     assert found[[0, 2, 3]].tolist() == places[[0, 2, 3]].tolist()
     assert found[1].tolist() != places[1].tolist()
     assert label_places(np.zeros((1, 2)), ["alone"], np.zeros((2, 0), dtype=int), 0.1).shape == (1, 2)
+
+
+def test_some_names_come_first() -> None:
+    places, names = np.zeros((2, 2)), ["name"] * 2  # both want the same side
+    edges = np.zeros((2, 0), dtype=int)
+    taken = label_places(places, names, edges, 0.1)
+    other = label_places(places, names, edges, 0.1, first=[1])
+    assert taken.tolist() == other[::-1].tolist()
+    assert taken[0].tolist() != taken[1].tolist()

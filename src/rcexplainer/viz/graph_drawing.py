@@ -12,7 +12,7 @@ Elements of an SVG can be found by their ids: `edge-3-7`, `deleted-3-7`, `motif-
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -212,7 +212,8 @@ class GraphDrawing:
             axes.scatter(*self.places.T, s=area, color=colour, edgecolors="white", linewidths=0.5, zorder=3)
         if are_long(self.names):
             lines = np.searchsorted(self.excerpt.nodes, self.ends[:, self.excerpt.kept])
-            SideNames.of(self.places, self.names, lines, [at[root] for root in self.roots]).draw(axes, colour)
+            names = [name if node in numbered else "" for node, name in zip(at, self.names, strict=True)]
+            SideNames.of(self.places, names, lines, [at[root] for root in self.roots]).draw(axes, colour)
         for root in self.roots:
             ring = {"facecolors": "none", "edgecolors": colour, "linewidths": 1.6}
             axes.scatter(*self.places[at[root]], s=200, color="white", zorder=2)  # a ring is seen among many lines too
@@ -221,7 +222,7 @@ class GraphDrawing:
         look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size, "color": NUMBER_INK, "zorder": 6}
         if self._line_scale < 1:  # a number may have to be written over lines
             look["bbox"] = {"boxstyle": "round,pad=0.05", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
-        for node in numbered:
+        for node in () if self.names else numbered:  # names are labels of their own
             aside = self._aside(pairs, node)
             axes.annotate(str(node), self.places[at[node]], xytext=aside, textcoords="offset points", **look)
         if len(self.places):
@@ -243,9 +244,10 @@ class GraphDrawing:
         return 1.4 * float(best.real), float(best.imag)  # numbers are wider than high
 
     def _numbered(self, pairs: Pairs) -> list[int]:
-        """The nodes whose numbers are written beside them; names are labels of their own."""
+        """The nodes whose numbers, or long names, are written beside them."""
         gone = pairs.ends[:, pairs.removed & torch.from_numpy(self.excerpt.kept)].unique().tolist()
-        return [] if self.names else sorted(self.options.numbered(self.excerpt.nodes.tolist(), self.roots, gone))
+        options = replace(self.options, numbers=self.options.numbers or None) if self.names else self.options
+        return sorted(options.numbered(self.excerpt.nodes.tolist(), self.roots, gone))
 
 
 def _names(graph: Data, nodes: list[int], options: DrawingOptions) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ edges first because they have the least room, and each name goes where
 is lowest.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -26,7 +26,13 @@ SAMPLES = np.linspace(0.04, 0.96, 17)  # of every edge
 
 
 def label_places(
-    places: Places, names: Sequence[str], ends: Numbers, size: float, roots: Sequence[int] = (), ring: float = 0.0
+    places: Places,
+    names: Sequence[str],
+    ends: Numbers,
+    size: float,
+    roots: Sequence[int] = (),
+    ring: float = 0.0,
+    first: Collection[int] = (),
 ) -> Places:
     """Find places for the names of nodes.
 
@@ -37,6 +43,7 @@ def label_places(
         size: Of the font, in units of `places`.
         roots: The explained nodes.
         ring: Radius of the rings around them, in units of `places`.
+        first: Nodes whose names are placed after those of `roots` and before all others.
 
     Returns:
         [n, 2] the middle of each name.
@@ -50,7 +57,8 @@ def label_places(
     circle = ring * np.stack([np.cos(turns), np.sin(turns)], 1)
     marks = np.concatenate([places, *(places[root] + circle for root in roots)])
     placed: list[int] = []
-    for node in sorted(range(len(places)), key=lambda node: (node not in roots, -int(degree[node]), node)):
+    turn = sorted(range(len(places)), key=lambda node: (node not in roots, node not in first, -int(degree[node]), node))
+    for node in turn:
         if not names[node]:
             continue
         reach = ring if node in roots else 0.0

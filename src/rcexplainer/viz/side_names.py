@@ -30,7 +30,7 @@ class SideNames:
 
     Attributes:
         places: [n, 2] the nodes.
-        names: The name of each.
+        names: The name of each; empty: it is not written.
         aside: [n, 2] from each node to the middle of its name, in points.
         scale: Points in a unit of `places`, in the smallest panel, where names have the least room.
     """
@@ -63,6 +63,8 @@ class SideNames:
         """
         style = {"ha": "center", "va": "center", "fontsize": NAME_SIZE, "color": colour, "parse_math": False}
         for here, aside, text in zip(self.places, self.aside, self.names, strict=True):
+            if not text:
+                continue
             axes.annotate(text, here, xytext=aside, textcoords="offset points", zorder=6, **style)
         middle = self.places + self.aside / self.scale
         half = 0.5 * NAME_SIZE / self.scale * np.array([[CHARACTER_WIDTH * len(name), 1.0] for name in self.names])

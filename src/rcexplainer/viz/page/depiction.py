@@ -114,7 +114,8 @@ def depict(
     long = ["" if like_molecule or len(text) <= LONG_NAME else shortened(text, LONGEST_BESIDE) for text in texts]
     size = _beside_size(places)
     at = [int(place[root]) for root in roots]
-    named = label_places(places, long, ends.numpy(), size, at, RING) if any(long) else places
+    gone = set(ends[:, deleted[units]].flatten().tolist())
+    named = label_places(places, long, ends.numpy(), size, at, RING, gone) if any(long) else places
     return Depiction(
         nodes=tuple(nodes.tolist()),
         places=places,
