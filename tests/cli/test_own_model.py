@@ -81,7 +81,7 @@ def test_links(run, inside):
 @pytest.mark.parametrize("task", TASKS)
 def test_evaluate(run, inside, task, tmp_path):
     words = ["--explainer", f"{task}.safetensors", "--methods", "gradient", "--quiet", "--json"]
-    ended = run("evaluate", *own(task), "--task", task, *words, "--out", str(tmp_path))
+    ended = run("evaluate", *own(task), *words, "--out", str(tmp_path))  # the explainer knows the task
     document = json.loads(ended.out)
     assert ended.code == 0
     assert document == json.loads((tmp_path / "evaluation.json").read_text(encoding="utf-8"))
@@ -153,7 +153,10 @@ GRAPH, NODE, LINK = own("graph"), own("node"), own("link")
         (["evaluate", *GRAPH, "--seeds", "2"], "--protocol and --seeds are for networks that are trained here"),
         (["evaluate", *GRAPH, "--index", "all"], "--index all would leave nothing to fit on"),
         (["evaluate", *GRAPH, "--methods", "gradeint"], "unknown method 'gradeint'; did you mean gradient?"),
-        (["evaluate", *NODE, "--explainer", "node.safetensors"], "node.safetensors is for node prediction: use --task"),
+        (
+            ["evaluate", *NODE, "--explainer", "node.safetensors", "--task", "link"],
+            "node.safetensors is for node prediction, got --task link: leave it out",
+        ),
         (["evaluate", *GRAPH, "--explainer", "nowhere"], "there is no file nowhere"),
         (["evaluate", *GRAPH[2:]], "--graphs is used with --model: give --model, or leave --graphs out"),
         (["evaluate"], "give --dataset NAME, or your own --model and --graphs"),

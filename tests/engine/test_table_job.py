@@ -82,8 +82,13 @@ def test_a_job_goes_on_where_it_was(case, whole, tmp_path) -> None:
     assert not list(out.glob(".part-*"))
     assert_alike(results(out), whole)
     flipped = sum(filter(None, whole.column("flipped").to_pylist()))
-    assert json.loads((out / "summary.json").read_text()) == {"rows": 80, "errors": 0, "flipped": flipped, "parts": 5}
+    assert json.loads((out / "_summary.json").read_text()) == {"rows": 80, "errors": 0, "flipped": flipped, "parts": 5}
     assert summary.flipped == flipped
+
+
+def test_the_folder_is_one_table_to_others(case, whole, tmp_path) -> None:
+    run(case.job(tmp_path / "out", part_rows=16, scores=3), case.fitted())
+    assert_alike(pq.read_table(tmp_path / "out"), whole)
 
 
 def test_only_the_first_rows(case, whole, tmp_path) -> None:

@@ -37,6 +37,14 @@ def test_health_says_what_is_served(client):
     assert found["classes"] == ["<script>", "no", "yes"]
 
 
+@pytest.mark.parametrize(("method", "path", "status"), [("GET", "/nothing", 404), ("GET", "/predict", 405)])
+def test_an_address_that_is_not_there_is_an_error_in_one_sentence(client, method, path, status):
+    answer = client.request(method, path)
+    assert answer.status_code == status
+    assert list(answer.json()) == ["error"]
+    assert "/openapi.json" in answer.json()["error"]
+
+
 def test_openapi_names_the_fields_and_no_page_loads_scripts_from_elsewhere(client):
     paths = client.get("/openapi.json").json()["paths"]
     body = paths["/explain"]["post"]["requestBody"]["content"]["application/json"]["schema"]

@@ -49,7 +49,7 @@ BAD = {
     "ragged": (graph(x=[[1, 2, 3], [0, [0], 0]]), 422, "finite numbers, got [0]"),
     "text": (graph(x=[["1", 2, 3], [0, 0, 0]]), 422, "finite numbers, got '1'"),
     "a path": (graph(path="/etc/passwd"), 422, "unknown fields: path"),
-    "an unknown field": (b'{"instance": 0, "file": "/etc/passwd"}', 422, "unknown fields"),
+    "an unknown field": (b'{"instance": 0, "file": "/etc/passwd"}', 422, "unknown fields: file; known: instance"),
     "both": (b'{"instance": 0, "graph": {}}', 422, "either instance"),
     "a path as instance": (b'{"instance": "../../etc/passwd"}', 422, "whole number"),
     "no such instance": (b'{"instance": -1}', 404, "no instance -1"),

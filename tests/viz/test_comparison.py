@@ -1,5 +1,7 @@
 """Several methods on one instance, read back from the figure."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -62,6 +64,12 @@ def test_what_cannot_be_compared_is_refused() -> None:
     other = explained(torch.tensor([[0], [1]]), 7, [0])
     with pytest.raises(RCExplainerError, match="'a' and 'b' explain different ones"):
         rc.viz.compare({"a": hexagon([0, 7]), "b": other})
+    same_skeleton = replace(hexagon([0, 7]), graph=hexagon().graph.clone())
+    same_skeleton.graph.x = torch.rand(7, 2)
+    with pytest.raises(RCExplainerError, match="'a' and 'b' explain different ones"):
+        rc.viz.compare({"a": hexagon([0, 7]), "b": same_skeleton})
+    with pytest.raises(RCExplainerError, match=r"compare takes \{method name: explanation, …}, got list"):
+        rc.viz.compare([hexagon()])  # type: ignore[arg-type]
     with pytest.raises(RCExplainerError, match="at least one explanation"):
         rc.viz.compare({})
     with pytest.raises(RCExplainerError, match=r"got 'a\.doc'"):

@@ -138,6 +138,9 @@ def test_a_node_and_a_link_have_rings(tmp_path) -> None:
     text = svg(node_explanation(pairs, 4, 2, [2, 5]), tmp_path)
     assert ids(text, "root") == ["root-2", "root-2"]
     assert "predicted for node 2, 3 edges in its field" in texts(text)
+    named = node_explanation(pairs, 4, 2, [2, 5])
+    named.graph.node_names = ["Ann", "Bob", "acct-17", "Dora"]
+    assert "predicted for acct-17, 3 edges in its field" in texts(svg(named, tmp_path))
     whole = Data(edge_index=both(pairs), num_nodes=4)
     part = Data(edge_index=whole.edge_index, num_nodes=4, edge_label_index=torch.tensor([[0], [3]]))
     case = Counterfactual(whole, torch.tensor([0, 3]), 1, torch.tensor([0.6, 0.4]))
@@ -233,6 +236,12 @@ def test_named_nodes_are_called_as_in_tables(tmp_path) -> None:
     plain = texts(svg(kinds, tmp_path, node_names=("user", "shop"), numbers=False)).splitlines()
     assert {"user", "shop"} <= set(plain)
     assert "user0" not in plain
+    large = node_explanation([(0, leaf) for leaf in range(1, 60)], 60, 0, [4, 63])
+    large.graph.node_names = [f"acct-{node}" for node in range(60)]
+    assert {line for line in texts(svg(large, tmp_path)).splitlines() if re.fullmatch(r"acct-\d+", line)} == {
+        "acct-0",
+        "acct-5",
+    }
 
 
 def test_numbers_stay_inside_the_frame() -> None:

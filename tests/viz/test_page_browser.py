@@ -60,7 +60,13 @@ def files(case: PageCase, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     named = Data(edge_index=ring, num_nodes=4, node_names=["Ann", "Bob", "Cem", "Dora"])
     path = Data(edge_index=both([(node, node + 1) for node in range(49)]), num_nodes=50)
     gone = Counterfactual(path, torch.tensor([7, 56]), 0, torch.tensor([0.2, 0.8]))
+    star = Data(edge_index=both([(0, leaf) for leaf in range(1, 15)]), num_nodes=15)
+    star.node_names = [f"acct-{100 + node}" for node in range(15)]
     return {
+        "accounts": rc.viz.page(
+            [rc.Explanation(star, torch.rand(28), 0, torch.tensor([0.6, 0.4]), (), None, 0, star, torch.arange(28))],
+            folder / "accounts.html",
+        ),
         "named": rc.viz.page(
             rc.Explanation(named, torch.linspace(1, 0, 4), 0, torch.tensor([0.6, 0.4])), folder / "named.html"
         ),
@@ -330,6 +336,38 @@ def test_large_graphs_number_the_ends_of_deleted_edges(visit: Any) -> None:
     assert page.locator("#cards .node text").all_text_contents() == ["Ann", "Bob", "Cem", "Dora"]
     page.locator('#cards .edge[data-edge="0"]').focus()
     assert re.match("Bob→Ann: score", page.locator("#edge-readout").inner_text())
+
+
+OVERLAPS = """(selector) => {
+  const boxes = [...document.querySelectorAll(selector)].map((one) => [one.textContent, one.getBoundingClientRect()]);
+  return boxes.flatMap(([name, a], place) => boxes.slice(place + 1).filter(([, b]) =>
+    Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+    Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4
+  ).map(([other]) => `${name} ${other}`));
+}"""
+
+
+def test_long_names_stand_beside_their_nodes_and_apart_from_each_other(visit: Any) -> None:
+    page = visit("accounts")
+    assert page.locator("#instance-title").inner_text() == "acct-100"
+    names = page.locator("#cards .beside").all_text_contents()
+    assert names == [f"acct-{100 + node}" for node in range(15)]
+    assert page.locator("#cards .dot").count() == 15
+    assert page.evaluate(OVERLAPS, "#cards .beside") == []
+    page.get_by_role("button", name="Numbers of nodes").click()
+    assert {one.is_visible() for one in page.locator("#cards .beside").all()} == {False}
+
+
+def test_nothing_covers_the_drawing_the_table_fits_and_charts_are_readable(visit: Any) -> None:
+    page = visit("whole")
+    drawing, tools = page.locator("#cards .drawing").bounding_box(), page.locator("#cards .zoom").bounding_box()
+    assert tools["y"] >= drawing["y"] + drawing["height"]
+    table = page.locator("#table").evaluate(
+        "table => [table.parentElement.scrollWidth, table.parentElement.clientWidth]"
+    )
+    assert table[0] <= table[1]
+    for figure in range(page.locator("#histograms svg").count()):
+        assert page.evaluate(OVERLAPS, f"#histograms figure:nth-of-type({figure + 1}) text") == []
 
 
 def test_found_and_failed_searches_are_told_apart_by_word_mark_and_frame(visit: Any, case: PageCase) -> None:

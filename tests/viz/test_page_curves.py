@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torch_geometric.data import Data
 
 import rcexplainer as rc
 from rcexplainer.errors import RCExplainerError
@@ -72,3 +73,14 @@ def test_an_explainer_of_another_model_is_refused() -> None:
     fitted = rc.baselines.Occlusion().fit(other, case.graphs)
     with pytest.raises(RCExplainerError, match="fitted is of another model than the explanations: its probabilities"):
         deletion_curves(fitted.split, case.explanations)
+    narrow = rc.gnn.GNN(rc.gnn.GNNConfig(3, 2, width=8, layers=2)).eval()
+    graphs = [narrowed(graph) for graph in case.graphs[:8]]
+    with pytest.raises(RCExplainerError, match=r"cannot be run on the explained graphs \(RuntimeError: "):
+        deletion_curves(rc.baselines.Occlusion().fit(narrow, graphs).split, case.explanations)
+
+
+def narrowed(graph: Data) -> Data:
+    """The graph with three features for each node."""
+    other = graph.clone()
+    other.x = graph.x[:, :3]
+    return other

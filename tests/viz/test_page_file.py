@@ -76,6 +76,10 @@ def test_what_makes_no_page_is_refused(tmp_path: Path) -> None:
     case = page_case()
     with pytest.raises(RCExplainerError, match=r"the file of a page must end in .html, got 'page.svg'"):
         rc.viz.page(case.explanations, tmp_path / "page.svg")
+    with pytest.raises(RCExplainerError, match=r"path must name a file, such as 'page.html', got list"):
+        rc.viz.page(tmp_path / "page.html", case.explanations)  # type: ignore[arg-type]
+    with pytest.raises(RCExplainerError, match=r"a page takes explanations, such as those of .*, got Data"):
+        rc.viz.page(case.graphs, tmp_path / "page.html")  # type: ignore[arg-type]
     with pytest.raises(RCExplainerError, match="a page needs at least one explanation"):
         rc.viz.page([], tmp_path / "page.html")
     with pytest.raises(RCExplainerError, match="names must have one text for each of 60 instances, got 1"):

@@ -10,7 +10,7 @@ from rcexplainer.benchmark.methods import chosen
 from rcexplainer.benchmark.own_evaluation import OwnEvaluation, evaluate_own
 from rcexplainer.cli.instance_index import in_whole, places_of
 from rcexplainer.cli.named_inputs import NamedInputs
-from rcexplainer.cli.named_instances import explainer_file, open_explainer
+from rcexplainer.cli.named_instances import explainer_file, open_explained
 from rcexplainer.cli.option_names import as_options
 from rcexplainer.cli.own_network import call_arguments, find_network
 from rcexplainer.errors import RCExplainerError
@@ -50,14 +50,14 @@ def evaluate_named(
     if explainer is not None:
         explainer_file(explainer)
     on_cpu = replace(inputs, device=None)  # methods have copies of their own on the device
-    call, network = call_arguments(inputs), find_network(on_cpu)
-    data = network.data
-    saved = {} if explainer is None else {explainer.name: open_explainer(explainer, network.model, on_cpu)}
-    for fitted in saved.values():
-        if fitted.split.task != data.task:
-            raise RCExplainerError(f"{explainer} is for {fitted.split.task} prediction: use --task {fitted.split.task}")
+    call, saved = call_arguments(inputs), {}
+    if explainer is None:
+        network = find_network(on_cpu)
+    else:
+        network, fitted = open_explained(on_cpu, explainer)
+        saved[explainer.name] = fitted
         call = {"head": fitted.split.head_name, "output": fitted.split.output} | call  # as it was fitted
-    held_out = None
+    data, held_out = network.data, None
     if index is not None:
         places = places_of(index, data.task)
         if places is None:

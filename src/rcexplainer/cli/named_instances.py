@@ -50,25 +50,37 @@ def open_named(
     Raises:
         RCExplainerError: Things do not exist, or do not belong together.
     """
-    explainer_file(explainer)
-    one_of(inputs.dataset, inputs.graphs)
-    if is_ours(inputs):
-        network = saved_with_dataset(inputs)
-        fitted = open_explainer(explainer, network.model, inputs)
-    else:
-        model = find_model(inputs)
-        fitted = open_explainer(explainer, model, inputs)
-        if inputs.task not in (None, fitted.split.task):
-            raise RCExplainerError(
-                f"{explainer} is for {fitted.split.task} prediction, got --task {inputs.task}: leave it out"
-            )
-        network = with_graphs(inputs, model, fitted.split.task)
+    network, fitted = open_explained(inputs, explainer)
     data, places = network.data, places_of(index, network.data.task)
     if inputs.dataset is not None and (index is None or data.task == "graph"):
         part = part or "test"
     if inputs.dataset is not None and part is not None and data.task == "graph":
         return NamedInstances(network, fitted, in_part(data, part, places), part)
     return NamedInstances(network, fitted, in_whole(data, part, places), part)
+
+
+def open_explained(inputs: NamedInputs, explainer: Path) -> tuple[ExplainedNetwork, FittedExplainer]:
+    """Open a network with its graphs, and its explainer, which knows the task.
+
+    Args:
+        inputs: The network and its graphs.
+        explainer: File of the explainer.
+
+    Raises:
+        RCExplainerError: Things do not exist, or do not belong together.
+    """
+    explainer_file(explainer)
+    one_of(inputs.dataset, inputs.graphs)
+    if is_ours(inputs):
+        network = saved_with_dataset(inputs)
+        return network, open_explainer(explainer, network.model, inputs)
+    model = find_model(inputs)
+    fitted = open_explainer(explainer, model, inputs)
+    if inputs.task not in (None, fitted.split.task):
+        raise RCExplainerError(
+            f"{explainer} is for {fitted.split.task} prediction, got --task {inputs.task}: leave it out"
+        )
+    return with_graphs(inputs, model, fitted.split.task), fitted
 
 
 def explainer_file(path: Path) -> Path:

@@ -1,8 +1,10 @@
 """The folder of a job's results: parts that are whole or not there, what they are results of, and who works on them.
 
-job.json             what is explained by what, and how; another job is refused
+_job.json            what is explained by what, and how; another job is refused
 part-00012.parquet   the results of consecutive rows
-summary.json         counts of a finished job
+_summary.json        counts of a finished job
+
+Readers of Parquet pass over names that begin with `_`: the folder is one table to them.
 """
 
 import json
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 log = logging.getLogger(__name__)
-JOB_FILE, SUMMARY_FILE, LOCK_FILE = "job.json", "summary.json", ".lock"
+JOB_FILE, SUMMARY_FILE, LOCK_FILE = "_job.json", "_summary.json", ".lock"
 UNFINISHED = ".part-*"  # parts that are being written
 
 

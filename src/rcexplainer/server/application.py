@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from torch import Tensor
 from torch_geometric.data import Data
 
+from rcexplainer import __version__
 from rcexplainer.errors import RCExplainerError, TimeUpError, require
 from rcexplainer.explanation import Explanation
 from rcexplainer.method.fitted_explainer import FittedExplainer
@@ -27,6 +28,10 @@ A = TypeVar("A")
 LOG = logging.getLogger(__name__)
 LAST_RUN = 1.0  # seconds by which a run of the model that began in time may be late
 TOO_LATE = "there is no answer after {:g} s, the time limit: try again if others ask too, or ask about a smaller graph"
+ROUTE_ERRORS = {
+    404: "there is nothing at this address: /openapi.json says what there is",
+    405: "this address takes another method: /openapi.json says which",
+}
 OWN_FAULT = "the model could not answer this; the server's log says why"
 
 
@@ -59,6 +64,7 @@ def make_app(
     require("fastapi", "app")
     from fastapi import FastAPI, Request
     from fastapi.responses import HTMLResponse, JSONResponse
+    from starlette.exceptions import HTTPException
 
     if not graphs:
         raise RCExplainerError("a server needs at least one graph")
@@ -83,7 +89,13 @@ def make_app(
         worker.shutdown(wait=False, cancel_futures=True)
 
     # No pages of documentation: theirs load scripts from other hosts.
-    app = FastAPI(title="rcexplainer", lifespan=lifespan, docs_url=None, redoc_url=None)
+    app = FastAPI(title="rcexplainer", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
+
+    async def refused(_: object, error: Any) -> Any:
+        sentence = ROUTE_ERRORS.get(error.status_code, str(error.detail))
+        return JSONResponse({"error": sentence}, error.status_code, headers=error.headers)
+
+    app.add_exception_handler(HTTPException, refused)
 
     async def answered(work: Awaitable[dict[str, Any]]) -> Any:
         status, values = await _outcome(work, limits.seconds)

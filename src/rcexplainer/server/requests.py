@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 from rcexplainer.method.results import Search
 from rcexplainer.server.instances import AskedInstance, KnownInstances
 from rcexplainer.server.limits import RequestLimits
-from rcexplainer.server.uploads import GraphForm, RequestError
+from rcexplainer.server.uploads import GraphForm, RequestError, short
 from rcexplainer.tasks.index import Pair
 
 INSTANCE_FIELDS = ("instance", "graph", "index")
@@ -202,8 +202,8 @@ def edge_columns(edge_index: Tensor, pairs: frozenset[Pair]) -> Tensor:
 
 
 def _refuse_unknown(values: dict[str, Any], known: tuple[str, ...]) -> None:
-    if values.keys() - set(known):
-        raise RequestError(f"the request has unknown fields; known: {', '.join(known)}")
+    if unknown := sorted(values.keys() - set(known)):
+        raise RequestError(f"the request has unknown fields: {short(', '.join(unknown))}; known: {', '.join(known)}")
 
 
 def _pairs(value: object, name: str) -> frozenset[Pair]:

@@ -120,7 +120,7 @@ class GraphForm:
         known = {"edge_index", "x", "num_nodes", "id", *self.shared}
         if unknown := sorted(map(str, values.keys() - known)):
             raise RequestError(
-                f"the graph has unknown fields: {_short(', '.join(unknown))}; known: {', '.join(sorted(known))}"
+                f"the graph has unknown fields: {short(', '.join(unknown))}; known: {', '.join(sorted(known))}"
             )
         edges = self._edge_index(values.get("edge_index"))
         nodes = self._num_nodes(values)
@@ -135,7 +135,7 @@ class GraphForm:
             count = nodes if name in PER_NODE else edges.size(1)
             graph[name] = _rows(values.get(name), name, count, shape, dtype)
         if isinstance(values.get("id"), str):
-            graph.id = _short(values["id"])
+            graph.id = short(values["id"])
         return graph
 
     def _edge_index(self, value: object) -> Tensor:
@@ -152,7 +152,7 @@ class GraphForm:
         for row in value:
             for node in row:
                 if type(node) is not int or not 0 <= node < LARGEST_WHOLE:
-                    raise RequestError(f"edge_index must have whole numbers from 0 on, got {_short(repr(node))}")
+                    raise RequestError(f"edge_index must have whole numbers from 0 on, got {short(repr(node))}")
         return torch.tensor(value, dtype=torch.long).reshape(2, -1)
 
     def _num_nodes(self, values: dict[str, Any]) -> int:
@@ -162,7 +162,7 @@ class GraphForm:
             if nodes is None:
                 raise RequestError(f"the graph needs x, a list of {self.width} numbers for each node")
         if type(nodes) is not int or nodes < 1:
-            raise RequestError(f"the graph needs at least one node, got {_short(repr(nodes))}")
+            raise RequestError(f"the graph needs at least one node, got {short(repr(nodes))}")
         if nodes > self.limits.nodes:
             raise RequestError(f"the graph has {nodes:,} nodes; this server takes up to {self.limits.nodes:,}", 413)
         return nodes
@@ -177,7 +177,7 @@ def _rows(value: object, name: str, count: int, shape: tuple[int, ...], dtype: t
     width = shape[0] if shape else None
     for row in value:
         if width is not None and (not isinstance(row, list) or len(row) != width):
-            got = f"a list of {len(row)}" if isinstance(row, list) else _short(repr(row))
+            got = f"a list of {len(row)}" if isinstance(row, list) else short(repr(row))
             raise RequestError(f"every entry of {name} must be a list of {width} numbers, got {got}")
         for number in row if width is not None else (row,):
             _check_number(number, name, dtype)
@@ -189,13 +189,13 @@ def _rows(value: object, name: str, count: int, shape: tuple[int, ...], dtype: t
 
 def _check_number(number: object, name: str, dtype: torch.dtype) -> None:
     if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
-        raise RequestError(f"{name} must have finite numbers, got {_short(repr(number))}")
+        raise RequestError(f"{name} must have finite numbers, got {short(repr(number))}")
     if not dtype.is_floating_point and (number != int(number) or abs(number) >= LARGEST_WHOLE):
-        raise RequestError(f"{name} must have whole numbers, got {_short(repr(number))}")
+        raise RequestError(f"{name} must have whole numbers, got {short(repr(number))}")
     if isinstance(number, int) and abs(number) >= LARGEST_WHOLE:
         raise RequestError(f"{name} has a number beyond 2⁵³")
 
 
-def _short(text: str, most: int = 60) -> str:
+def short(text: str, most: int = 60) -> str:
     """A text of a client that goes into a message."""
     return text if len(text) <= most else f"{text[: most - 1]}…"

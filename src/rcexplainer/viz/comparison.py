@@ -6,6 +6,8 @@ from pathlib import Path
 from textwrap import fill
 
 import torch
+from torch import Tensor
+from torch_geometric.data import Data
 
 from rcexplainer.errors import RCExplainerError, require
 from rcexplainer.explanation import EdgeReading, Explanation, Failure
@@ -52,6 +54,10 @@ def compare(
     """
     if path is not None:
         figure_kind(Path(path))
+    if not isinstance(explanations_by_method, Mapping):
+        raise RCExplainerError(
+            f"compare takes {{method name: explanation, …}}, got {type(explanations_by_method).__name__}"
+        )
     good = {name: one for name, one in explanations_by_method.items() if isinstance(one, Explanation)}
     check_same_instance(good)
     drawing = lay_out(list(good.values()), style, DrawingOptions(reading, node_names, edge_names, numbers))
@@ -72,8 +78,8 @@ def compare(
             continue
         ended = outcome(one, drawing.noun)
         panel.set_axis_on()
-        drawing.draw_scores(panel, one)
         frame(panel, ended)
+        drawing.draw_scores(panel, one)
         titles(panel, shortened(name), f"{ended.headline}\n{fill(ended.detail, 40)}", ended.colour)
         draw_probabilities(bars, one)
     first = next(iter(good.values()))
@@ -95,11 +101,17 @@ def check_same_instance(explanations: Mapping[str, Explanation]) -> None:
         raise RCExplainerError("compare needs at least one explanation: pass {method name: explanation, …}")
     (first_name, first), *others = explanations.items()
     for name, one in others:
-        same = one.graph is first.graph or (
-            one.graph.num_nodes == first.graph.num_nodes and torch.equal(one.graph.edge_index, first.graph.edge_index)
-        )
-        if not same or one.index != first.index:
+        if not _same_graph(one.graph, first.graph) or one.index != first.index:
             raise RCExplainerError(
                 f"compare draws one instance, but {first_name!r} and {name!r} explain different ones; "
                 "call it once for each instance"
             )
+
+
+def _same_graph(one: Data, other: Data) -> bool:
+    """Whether two graphs have the same nodes, features and edges; molecules of one skeleton differ in their atoms."""
+    if one is other:
+        return True
+    x, y = one.get("x"), other.get("x")
+    features = torch.equal(x, y) if isinstance(x, Tensor) and isinstance(y, Tensor) else x is y
+    return features and one.num_nodes == other.num_nodes and torch.equal(one.edge_index, other.edge_index)

@@ -16,12 +16,14 @@ from rcexplainer.saving.files import write_whole
 from rcexplainer.viz.drawing_options import DrawingOptions
 from rcexplainer.viz.drawing_style import DrawingStyle, InstanceDrawing, lay_out
 from rcexplainer.viz.figure import Figure, figure_bytes, figure_kind
+from rcexplainer.viz.instance_name import instance_name
 from rcexplainer.viz.molecule_drawing import MoleculeDrawing
 from rcexplainer.viz.palette import FAILED, FAILED_GROUND, INK
 from rcexplainer.viz.probability_bars import draw_probabilities, probability_legend
-from rcexplainer.viz.search_outcome import SearchOutcome, outcome, prediction_text
+from rcexplainer.viz.search_outcome import SearchOutcome, outcome, prediction_text, shortened
 
 PANEL, BARS, HEIGHT = 3.6, 1.7, 3.7  # inches
+LONGEST_INSTANCE_NAME = 24  # characters
 BAR_ROOM = 5.5  # classes that fit the height
 TITLE, DETAIL, NOTE = 11, 9, 8  # points
 
@@ -115,12 +117,12 @@ def explanation_figure(one: Explanation, drawing: InstanceDrawing) -> Figure:
     figure = require("matplotlib.figure", "figures").Figure((sum(widths), HEIGHT), layout="constrained")
     panels = figure.subplots(1, len(widths), width_ratios=widths, squeeze=False)[0]
     ended = outcome(one, drawing.noun)
-    drawing.draw_scores(panels[0], one)
     frame(panels[0])
+    drawing.draw_scores(panels[0], one)
     titles(panels[0], prediction_text(one, one.prediction, one.probabilities), _subject(one, drawing.noun))
     if searched:
-        drawing.draw_counterfactual(panels[1], one)
         frame(panels[1], ended)
+        drawing.draw_counterfactual(panels[1], one)
         titles(panels[1], ended.headline, fill(ended.detail, 50), ended.colour)
         if isinstance(drawing, MoleculeDrawing):
             caption(panels[1], drawing.fragment_note(one))
@@ -132,10 +134,10 @@ def explanation_figure(one: Explanation, drawing: InstanceDrawing) -> Figure:
 
 
 def frame(axes: Any, ended: SearchOutcome | None = None) -> None:
-    """Fit a panel to its drawing, and frame it by the outcome of the search.
+    """Prepare a panel for its drawing, which reads its ground, and frame it by the outcome of the search.
 
     Args:
-        axes: matplotlib axes with a drawing.
+        axes: matplotlib axes.
         ended: The outcome; None: no frame.
     """
     axes.set_aspect("equal", adjustable="datalim")  # keeps the axes in place, so that titles are aligned
@@ -199,7 +201,8 @@ def close(figure: Figure, drawing: InstanceDrawing, shown: Sequence[Explanation]
 def _subject(one: Explanation, noun: str) -> str:
     """What was explained, in a few words."""
     size = f"{len(one.units):,} {noun}{'s' * (len(one.units) != 1)}"
-    if one.index is None:
+    name = instance_name(one)
+    if name is None:
         return f"predicted, {size}"
-    name = f"node {one.index}" if isinstance(one.index, int) else f"link {one.index[0]}–{one.index[1]}"
+    name = f"{'link ' * isinstance(one.index, tuple)}{shortened(name, LONGEST_INSTANCE_NAME)}"
     return f"predicted for {name}, {size} in its field"

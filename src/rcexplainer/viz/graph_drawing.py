@@ -5,13 +5,14 @@
     a green outline                 the motif, where it is known (`graph.edge_motif`)
     a ring                         the explained node, or the two nodes of the explained link
     a triangle on a line           an edge that exists in one direction only
-    a small number                 the node's number in its graph; with names, the label that tables print, such as "C4"
+    a small number                 the node's number in its graph; with names, the label of the tables, such as "C4";
+                                   long names stand beside dots
 
 Elements of an SVG can be found by their ids: `edge-3-7`, `deleted-3-7`, `motif-3-7`, with the numbers of the nodes.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from rcexplainer.viz.layout import Places
 from rcexplainer.viz.pairs import Pairs
 from rcexplainer.viz.palette import DELETED, FAILED, INK, MOTIF, NUMBER_INK, deletion_looks, line_grey, motif_handle
 from rcexplainer.viz.search_outcome import shortened
+from rcexplainer.viz.side_names import SideNames, are_long
 
 LINE_DASHES = (0, (2.2, 1.1))
 MOST_NAMES = 90  # nodes up to which their names are written instead of dots
@@ -134,7 +136,7 @@ class GraphDrawing:
         failed = one.counterfactual is not None and not one.counterfactual.flipped
         for line in (~pairs.removed).nonzero().flatten().tolist():
             self._line(axes, pairs, line, "kept", "0.68" if failed else "0.35", 1.5 * self._line_scale)
-        self._draw_nodes(axes, pairs, self._numbered(pairs), "0.68" if failed else "0.35")
+        self._draw_nodes(axes, pairs, self._numbered(pairs), "0.5" if failed else "0.35")
 
     def legend(self, outcomes: Collection[bool], motif: bool) -> list[Any]:
         """Return matplotlib's handles of what the drawing contains; `outcomes`: as for `deletion_looks`."""
@@ -200,14 +202,18 @@ class GraphDrawing:
         for node in set(pairs.loops.tolist()) & set(at):
             centre = self.places[at[node]] + (0, 0.045)
             axes.plot(*centre, "o", ms=9 * self._scale, mfc="none", mec=colour, mew=0.8, zorder=1, gid=f"loop-{node}")
-        if self.names:
-            box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "none"}
+        if self.names and not are_long(self.names):
+            style = {"ha": "center", "va": "center", "fontsize": 7, "color": colour, "parse_math": False}
+            box = {"boxstyle": "round,pad=0.2", "facecolor": axes.get_facecolor(), "edgecolor": "none"}
             for (x, y), text in zip(self.places, self.names, strict=True):
-                style = {"ha": "center", "va": "center", "fontsize": 7, "color": colour, "parse_math": False}
                 axes.text(x, y, text, zorder=4, bbox=box, **style)
         elif len(self.places):
             area = 26 * self._scale**2
             axes.scatter(*self.places.T, s=area, color=colour, edgecolors="white", linewidths=0.5, zorder=3)
+        if are_long(self.names):
+            lines = np.searchsorted(self.excerpt.nodes, self.ends[:, self.excerpt.kept])
+            names = [name if node in numbered else "" for node, name in zip(at, self.names, strict=True)]
+            SideNames.of(self.places, names, lines, [at[root] for root in self.roots]).draw(axes, colour)
         for root in self.roots:
             ring = {"facecolors": "none", "edgecolors": colour, "linewidths": 1.6}
             axes.scatter(*self.places[at[root]], s=200, color="white", zorder=2)  # a ring is seen among many lines too
@@ -216,7 +222,7 @@ class GraphDrawing:
         look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size, "color": NUMBER_INK, "zorder": 6}
         if self._line_scale < 1:  # a number may have to be written over lines
             look["bbox"] = {"boxstyle": "round,pad=0.05", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
-        for node in numbered:
+        for node in () if self.names else numbered:  # names are labels of their own
             aside = self._aside(pairs, node)
             axes.annotate(str(node), self.places[at[node]], xytext=aside, textcoords="offset points", **look)
         if len(self.places):
@@ -238,9 +244,10 @@ class GraphDrawing:
         return 1.4 * float(best.real), float(best.imag)  # numbers are wider than high
 
     def _numbered(self, pairs: Pairs) -> list[int]:
-        """The nodes whose numbers are written beside them; names are labels of their own."""
+        """The nodes whose numbers, or long names, are written beside them."""
         gone = pairs.ends[:, pairs.removed & torch.from_numpy(self.excerpt.kept)].unique().tolist()
-        return [] if self.names else sorted(self.options.numbered(self.excerpt.nodes.tolist(), self.roots, gone))
+        options = replace(self.options, numbers=self.options.numbers or None) if self.names else self.options
+        return sorted(options.numbered(self.excerpt.nodes.tolist(), self.roots, gone))
 
 
 def _names(graph: Data, nodes: list[int], options: DrawingOptions) -> tuple[str, ...]:

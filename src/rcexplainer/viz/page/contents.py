@@ -9,6 +9,7 @@ from rcexplainer.core.segments import ranks
 from rcexplainer.counterfactual_graph import Counterfactual
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
+from rcexplainer.viz.instance_name import instance_name
 from rcexplainer.viz.page.curves import DeletionCurve
 from rcexplainer.viz.page.depiction import Depiction, depict
 from rcexplainer.viz.page.document import (
@@ -167,6 +168,8 @@ def _instance(
         left_out=depiction.left_out,
         results=tuple(shown),
         numbers=depiction.nodes,
+        beside=depiction.beside,
+        beside_size=depiction.beside_size,
     )
 
 
@@ -231,8 +234,8 @@ def _rounded(values: Tensor, digits: int) -> Numbers:
 
 def _name(one: Explanation, otherwise: str) -> str:
     """What an instance is called: its node or pair, its graph's id, or else the given name."""
-    if one.index is not None:
-        return f"node {one.index}" if isinstance(one.index, int) else "–".join(map(str, one.index))
+    if (node_or_link := instance_name(one)) is not None:
+        return node_or_link
     own = _scalar(one, "id")
     return otherwise if own is None or own == "" else str(own)
 

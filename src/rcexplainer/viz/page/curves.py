@@ -77,7 +77,15 @@ def deletion_curves(split: SplitModel, explanations: Sequence[Explanation]) -> l
         instances = Instances(split, [one.instance for one in explanations])
         wanted = torch.stack([one.probabilities for one in explanations])
         nothing = torch.zeros(len(instances.units), dtype=torch.bool, device=instances.units.owner.device)
-        if _distance(instances, nothing, wanted) > SAME_MODEL:
+        try:
+            gap = _distance(instances, nothing, wanted)
+        except (IndexError, KeyError, RuntimeError, TypeError, ValueError) as error:
+            said = " ".join(str(error).split())
+            raise RCExplainerError(
+                f"the model of fitted cannot be run on the explained graphs ({type(error).__name__}: {said}); give the "
+                "explainer that made the explanations, or none for a page without deletion curves"
+            ) from error
+        if gap > SAME_MODEL:
             instances = instances.alone()  # a model that mixes the graphs of a batch was explained one by one
         if (gap := _distance(instances, nothing, wanted)) > SAME_MODEL:
             raise RCExplainerError(

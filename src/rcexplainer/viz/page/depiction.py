@@ -18,15 +18,20 @@ from rcexplainer.errors import require
 from rcexplainer.explanation import Explanation
 from rcexplainer.viz.excerpt import Excerpt, choose_excerpt
 from rcexplainer.viz.excerpt_layout import excerpt_layout
+from rcexplainer.viz.label_places import LONG_NAME, label_places
 from rcexplainer.viz.layout import Places
 from rcexplainer.viz.molecule_reading import alternating_bonds
 from rcexplainer.viz.page.edge_marks import motif_units, unit_directions
 from rcexplainer.viz.page.molecule import as_molecule, bond_kinds, kind_names, node_kinds
+from rcexplainer.viz.search_outcome import shortened
 
 PAGE_EDGES = 300  # of an instance that is drawn completely
 EXCERPT_EDGES = 80  # edges with the highest scores that are drawn of a larger one
 NODE_GAP = 0.45  # least median distance from a node to its nearest, in lengths of an edge
 MOST_STRETCH = 8.0  # of an edge in a crowded drawing
+LONGEST_BESIDE = 12  # characters of a name beside its node
+LEAST_BESIDE, BESIDE_SHARE = 0.2, 0.024  # their font size: at least, in lengths of an edge; and of the drawing's width
+RING = 0.28  # radius of the ring around an explained node, as drawing.js draws it
 ORDERS = {"single": 1, "double": 2, "triple": 3, "aromatic": 4}
 CHARGES = {1: "⁺", -1: "⁻", 2: "²⁺", -2: "²⁻"}
 DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
@@ -48,6 +53,8 @@ class Depiction:
         motif: The drawn units of the motif, likewise.
         molecule: Whether it is drawn like a molecule.
         left_out: What is not drawn, in words; empty if nothing.
+        beside: Long names that stand beside the dots of their nodes: position in `nodes`, name, place of its middle.
+        beside_size: Their font size, in lengths of an edge.
     """
 
     nodes: tuple[int, ...]
@@ -61,6 +68,8 @@ class Depiction:
     motif: tuple[int, ...]
     molecule: bool
     left_out: str
+    beside: tuple[tuple[int, str, float, float], ...] = ()
+    beside_size: float = 0.0
 
 
 def depict(
@@ -101,11 +110,17 @@ def depict(
         joined = set(ends.flatten().tolist())
         texts = ["" if text in "Cc" and node in joined else text.capitalize() for node, text in enumerate(texts)]
     places = _rdkit_places(mol) if mol is not None else excerpt_layout(excerpt, one.units.pair.numpy(), roots)
+    places = _scaled(places, ends)
+    long = ["" if like_molecule or len(text) <= LONG_NAME else shortened(text, LONGEST_BESIDE) for text in texts]
+    size = _beside_size(places)
+    at = [int(place[root]) for root in roots]
+    gone = set(ends[:, deleted[units]].flatten().tolist())
+    named = label_places(places, long, ends.numpy(), size, at, RING, gone) if any(long) else places
     return Depiction(
         nodes=tuple(nodes.tolist()),
-        places=_scaled(places, ends),
+        places=places,
         names=tuple(label(node) for node in nodes.tolist()),
-        texts=tuple(texts),
+        texts=tuple("" if name else text for text, name in zip(texts, long, strict=True)),
         units=tuple(units.tolist()),
         ends=tuple((u, v) for u, v in ends.T.tolist()),
         orders=tuple(orders[unit] for unit in units.tolist()),
@@ -113,6 +128,12 @@ def depict(
         motif=tuple(motif_units(one)[units].nonzero().flatten().tolist()),
         molecule=like_molecule,
         left_out=excerpt.left_out,
+        beside=tuple(
+            (node, name, round(x, 2), round(y, 2))
+            for node, (name, (x, y)) in enumerate(zip(long, named.tolist(), strict=True))
+            if name
+        ),
+        beside_size=round(size, 3),
     )
 
 
@@ -169,6 +190,12 @@ def _rdkit_places(mol: Any) -> Places:
     drawn = require("rdkit.Chem", "chem").Mol(mol)
     require("rdkit.Chem.rdDepictor", "chem").Compute2DCoords(drawn)
     return np.asarray(drawn.GetConformer().GetPositions())[:, :2] * np.array([1.0, -1.0])
+
+
+def _beside_size(places: Places) -> float:
+    """A font size that is about the same on the screen for small and large drawings."""
+    width, height = (places.max(0) - places.min(0) + 2).tolist() if len(places) else (1.0, 1.0)
+    return max(LEAST_BESIDE, BESIDE_SHARE * max(width, 1.5 * height))
 
 
 def _scaled(places: Places, ends: Tensor) -> Places:

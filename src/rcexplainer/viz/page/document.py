@@ -83,6 +83,8 @@ class ShownInstance:
         left_out: What is not drawn, in words.
         results: One for each method.
         numbers: Numbers of the drawn nodes in their graph.
+        beside: Long names: the position of the drawn node, its name, and the place of the name's middle.
+        beside_size: Their font size.
     """
 
     name: str
@@ -103,6 +105,8 @@ class ShownInstance:
     left_out: str
     results: tuple[ShownResult | ShownFailure, ...]
     numbers: tuple[int, ...] = ()
+    beside: tuple[tuple[int, str, float, float], ...] = ()
+    beside_size: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,10 @@ def page(
         RCExplainerError: There is nothing to show, the methods do not explain the same instances, `fitted` is of
             another model, or the path does not end in .html.
     """
+    if not isinstance(path, str | Path):
+        raise RCExplainerError(
+            f"page(explanations, path, fitted): path must name a file, such as 'page.html', got {type(path).__name__}"
+        )
     path = checked_page_path(Path(path))
     results = _by_method(explanations)
     number = max(map(len, results.values()), default=0)
@@ -74,9 +78,14 @@ def _by_method(explanations: Explanation | Results | Mapping[str, Results]) -> d
     """The results of each method; a single method needs no name."""
     if isinstance(explanations, Explanation | Failure):
         return {"": [explanations]}
-    if not isinstance(explanations, Mapping):
-        return {"": list(explanations)}
-    return {str(method): list(own) for method, own in explanations.items()}
+    named = explanations if isinstance(explanations, Mapping) else {"": explanations}
+    results: dict[str, Results] = {str(method): list(own) for method, own in named.items()}
+    for one in (one for own in results.values() for one in own):
+        if not isinstance(one, Explanation | Failure):
+            raise RCExplainerError(
+                f"a page takes explanations, such as those of fitted.explain(graphs), got {type(one).__name__}"
+            )
+    return results
 
 
 def _curves(fitted: FittedExplainer, results: Results) -> list[DeletionCurve | None]:

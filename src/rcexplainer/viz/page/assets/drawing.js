@@ -126,13 +126,17 @@ function edgeShape(instance, points, near, edge, strength, thin = 1) {
   return group;
 }
 
-const SHORT_TEXT = 3; // a longer name of a node would hide its edges: it stands beside a dot
-const standsBeside = (instance, node) => !instance.molecule && (instance.texts[node]?.length ?? 0) > SHORT_TEXT;
+// Long names stand beside their nodes, where Python found room for them.
+const besideOf = (instance, node) => {
+  const found = instance.beside.find(([other]) => other === node);
+  return found && { text: found[1], x: found[2] * SCALE, y: found[3] * SCALE };
+};
 
 // Where the number of a node stands: in the widest gap between its edges, clear of its text. Null if what is written at
 // the node is its label already.
 function numberPlace(instance, points, near, node, size) {
-  if (standsBeside(instance, node) || (instance.texts[node] && instance.texts[node] === instance.names[node])) return null;
+  if (besideOf(instance, node) || (instance.texts[node] && instance.texts[node] === instance.names[node])) return null;
+  const wide = 0.3 * size * String(instance.numbers[node]).length;
   const turns = near[node].map((other) => Math.atan2(points[other].y - points[node].y, points[other].x - points[node].x));
   const gap = (turn) => Math.min(...turns.map((other) => Math.abs(Math.atan2(Math.sin(turn - other), Math.cos(turn - other)))), Math.PI);
   const tried = Array.from({ length: 16 }, (_, step) => (step * Math.PI) / 8 - Math.PI / 4);
@@ -140,7 +144,7 @@ function numberPlace(instance, points, near, node, size) {
   const bare = (instance.molecule ? 0.2 : 0.1) * SCALE;
   const [across, down] = instance.texts[node] ? roomOf(shortText(instance.texts[node])) : [bare, bare];
   const aside = (instance.roots.includes(node) ? 0.25 * SCALE : 0) + 0.8 * size;
-  return { x: points[node].x + Math.cos(turn) * (across + aside), y: points[node].y + Math.sin(turn) * (down + aside) };
+  return { x: points[node].x + Math.cos(turn) * (across + aside + Math.max(0, wide - 0.6 * size)), y: points[node].y + Math.sin(turn) * (down + aside) };
 }
 
 function numberShape(number, at, size) {
@@ -153,34 +157,27 @@ const cornersAround = (point, across, down) => [
   { x: point.x + across, y: point.y + down },
 ];
 
-// A name beside its node, on the side where there are no neighbours.
-function besideNode(text, points, near, node) {
-  const here = points[node];
-  const others = near[node].map((other) => points[other]);
-  const away = others.reduce((sum, other) => ({ x: sum.x + here.x - other.x, y: sum.y + here.y - other.y }), { x: 0, y: 0 });
-  const length = Math.hypot(away.x, away.y);
-  const [dx, dy] = length > 0.1 * SCALE ? [away.x / length, away.y / length] : [0, -1];
-  const anchor = dx > 0.5 ? "start" : dx < -0.5 ? "end" : "middle";
-  const place = { x: (here.x + 0.2 * SCALE * dx).toFixed(1), y: (here.y + 0.34 * SCALE * dy).toFixed(1) };
-  return svg("text", { class: "beside", ...place, dy: "0.35em", "text-anchor": anchor }, shortText(text));
+function besideShape({ text, x, y }, size) {
+  const place = { x: x.toFixed(1), y: y.toFixed(1), dy: "0.35em", "text-anchor": "middle" };
+  return svg("g", { "font-size": size.toFixed(1) }, svg("text", { class: "beside", ...place }, text)); // of 1em
 }
 
 // The room that a node and its text take.
-function nodeCorners(instance, point, node) {
-  const wide = standsBeside(instance, node) ? 2 : 1; // its name is on one side of it
-  const across = instance.texts[node] ? wide * roomOf(shortText(instance.texts[node]))[0] + 0.1 * SCALE : 0;
-  return cornersAround(point, Math.max(0.7 * SCALE, across), 0.7 * SCALE);
+function nodeCorners(instance, point, node, named) {
+  const across = instance.texts[node] ? roomOf(shortText(instance.texts[node]))[0] + 0.1 * SCALE : 0;
+  const own = cornersAround(point, Math.max(0.7 * SCALE, across), 0.7 * SCALE);
+  const name = named && besideOf(instance, node);
+  return name ? [...own, ...cornersAround(name, 0.31 * SCALE * instance.beside_size * name.text.length, 0.6 * SCALE * instance.beside_size)] : own;
 }
 
-function nodeShape(instance, points, near, node, thin) {
+function nodeShape(instance, point, node, thin) {
   const text = instance.texts[node];
-  const point = points[node];
   const place = { cx: point.x.toFixed(1), cy: point.y.toFixed(1) };
   const group = svg("g", { class: "node", "data-node": node });
-  if (instance.roots.includes(node)) group.append(svg("circle", { class: "root", r: 0.36 * SCALE, ...place }));
-  if (standsBeside(instance, node)) {
-    group.append(svg("circle", { class: "dot", r: (0.11 * SCALE * thin).toFixed(1), ...place }), besideNode(text, points, near, node));
-  } else if (text) {
+  if (instance.roots.includes(node)) group.append(svg("circle", { class: "root", r: 0.28 * SCALE, ...place }));
+  const name = besideOf(instance, node);
+  if (name) group.append(besideShape(name, SCALE * instance.beside_size));
+  if (text) {
     const shown = shortText(text);
     const [across, down] = roomOf(shown);
     if (!instance.molecule) group.append(svg("ellipse", { class: "ground", rx: across, ry: down, ...place }));
@@ -216,10 +213,10 @@ function drawInstance(instance, scores, only = null, above = []) {
   const spokes = Math.max(1, ...near.map((own) => own.length));
   const narrow = instance.molecule ? 1 : thin * Math.max(0.3, Math.min(1, MOST_SPOKES / spokes)); // lines at a hub must not merge
   root.append(...drawn.map((edge) => edgeShape(instance, points, near, edge, strengths[edge], narrow)));
-  const shapes = [...nodes].map((node) => nodeShape(instance, points, near, node, thin));
+  const shapes = [...nodes].map((node) => nodeShape(instance, points[node], node, thin));
   root.append(...shapes);
   const least = only ? [3 * SCALE, 2 * SCALE] : [LEAST_WIDTH, LEAST_HEIGHT];
-  const corners = [...nodes].flatMap((node) => nodeCorners(instance, points[node], node));
+  const corners = [...nodes].flatMap((node) => nodeCorners(instance, points[node], node, !only));
   let box = boxAround(corners, least);
   if (!only && instance.numbers.length) {
     const size = Math.max(10, 0.016 * Math.max(box[2], 1.5 * box[3])); // as large on the screen in a wide drawing
@@ -228,7 +225,7 @@ function drawInstance(instance, scores, only = null, above = []) {
       const at = numberPlace(instance, points, near, node, size);
       if (!at) return;
       shapes[place].append(numberShape(instance.numbers[node], at, size));
-      corners.push(...cornersAround(at, 0.9 * size, 0.7 * size));
+      corners.push(...cornersAround(at, Math.max(0.9, 0.35 * String(instance.numbers[node]).length) * size, 0.7 * size));
     });
     box = boxAround(corners, least);
   }

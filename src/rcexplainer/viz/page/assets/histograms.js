@@ -25,7 +25,7 @@ function histogram(title, names, flipped, others) {
   const tall = (count) => (count / most) * (height - top - bottom);
   const chart = svg("svg", { class: "histogram", viewBox: `0 0 ${width} ${height}`, role: "img" });
   const said = [];
-  const every = Math.ceil((6.5 * Math.max(...names.map((name) => Math.min(name.length, 14)))) / step); // labels must not overlap
+  const every = Math.ceil((6.5 * (1 + Math.max(...names.map((name) => Math.min(name.length, 14))))) / step); // labels must not overlap
   names.forEach((name, place) => {
     const [x, room] = [left + place * step + 0.1 * step, 0.8 * step];
     const [low, high] = [tall(flipped[place]), tall(others[place])];

@@ -44,7 +44,8 @@ function predictWithout(instance, removed) {
     () => post("predict", { instance: numberOf(instance), deleted }),
     (found) => {
       const chance = exact(found.probabilities[result.prediction] ?? -1);
-      const text = `Without ${counted(removed.size, page.noun)}: ${className(found.prediction)}, p(${className(result.prediction)}) = ${chance}`;
+      const start = removed.size ? `Without ${counted(removed.size, page.noun)}` : "Nothing deleted";
+      const text = `${start}: ${className(found.prediction)}, p(${className(result.prediction)}) = ${chance}`;
       showAnswer(removed, removed.size, found.probabilities, text);
     },
   );

@@ -67,6 +67,8 @@ function answerText(instance) {
   const shown = instance.results.find((result) => result.curve);
   const length = state.step === null ? null : shown.curve.lengths[state.step];
   const which = length === 1 ? `Without the most important ${page.noun}` : `Without the ${length} most important ${page.noun}s`;
-  const start = state.asked ? `Without ${counted(state.asked.count, page.noun)} of your choice` : length === null ? "Counterfactual" : length === 0 ? "Nothing deleted" : which;
+  const nothing = length === 0 || state.asked?.count === 0;
+  const chosen = state.asked && `Without ${counted(state.asked.count, page.noun)} of your choice`;
+  const start = nothing ? "Nothing deleted" : chosen || (length === null ? "Counterfactual" : which);
   return `${start}: ${said.join("; ")}`;
 }
