@@ -35,7 +35,8 @@ class Explanation:
     explained node, and the explained link itself belong to no unit and have score 0.
 
     Attributes:
-        graph: The explained graph, or the whole graph that the explained node or link belongs to.
+        graph: The explained graph, or the whole graph that the explained node or link belongs to; a `MappedGraph` or
+            `StoreGraph` if it is not in memory.
         scores: The scores of the edges of `instance`, in [0, 1]; `edge_scores` gives them for the whole graph.
         prediction: The predicted class.
         probabilities: [C] the probabilities of all classes.

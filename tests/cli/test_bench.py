@@ -235,6 +235,7 @@ def test_scale(monkeypatch, tmp_path):
     assert [(row["row"], row.get("explained")) for row in rows] == [("3e3", 20), ("6e3", 20), ("slope", None)]
     assert all(row["peak MB explain"] >= row["MB before"] > 0 for row in rows[:2])
     assert all(row["ms per node"] > row["forward ms"] > 0 for row in rows[:2])
+    assert all(row["edges read per node"] > row["edges each"] < row["edges run per node"] for row in rows[:2])
     assert rows[2]["ms per node"] == pytest.approx(
         scaling_cost.slope([(row["edges"], row["ms per node"]) for row in rows[:2]])
     )

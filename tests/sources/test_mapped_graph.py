@@ -91,6 +91,13 @@ def test_an_interrupted_build_leaves_nothing_that_could_be_used(graph, mapped, m
     same_edges(MappedGraph(mapped.path), MemoryGraph(graph), torch.arange(graph.num_nodes))
 
 
+def test_on_another_device_it_is_the_same_graph(mapped) -> None:
+    other = mapped.on(torch.device("meta"))
+    assert other.adjacency is mapped.adjacency
+    assert (mapped.device.type, other.device.type) == ("cpu", "meta")
+    assert other.part(torch.tensor([0]), torch.tensor([0]), torch.tensor([[0], [0]])).x.device.type == "meta"
+
+
 def test_an_index_elsewhere(graph, mapped, tmp_path) -> None:
     other = MappedGraph(mapped.path, index=tmp_path / "index" / "of-it")
     same_edges(other, MemoryGraph(graph), torch.arange(20))

@@ -76,6 +76,12 @@ class GraphSource(ABC):
         other.device = device or torch.device("cpu")
         return other
 
+    def __copy__(self) -> "GraphSource":
+        """A copy that shares the files: a pickled graph would open them anew."""
+        other = object.__new__(type(self))
+        vars(other).update(vars(self))
+        return other
+
     def get(self, key: str, default: Any = None) -> Any:
         """An attribute of the whole graph, as `Data.get`; only values with a single row are ever held."""
         return self.graph_values.get(key, default)

@@ -4,8 +4,10 @@
     slope              of the log–log lines through all sizes: 0 if the cost does not depend on the size of the graph
 
 Each graph is written to a folder that is removed afterwards, and handled by a process of its own: the edges are
-indexed, an explainer is fitted on a few nodes, and 10,000 nodes are explained as a stream, with `prefix` searches.
-Times per node are of the processor, with the system's share (page faults): other work on the machine does not count.
+indexed, an explainer is fitted on a few nodes, and 10,000 nodes are explained as a stream, with `prefix` searches. They
+are explained by one explainer for all sizes, fitted on a small graph: another one would rank, and search, otherwise.
+Edges read from the files, and edges of all runs of the model, are counted. Times per node are of the processor, with
+the system's share (page faults); other work on the machine makes them longer, the counts stay.
 Memory is anonymous memory, without the pages of mapped files; it includes Python, torch and the network.
 """
 
@@ -20,13 +22,14 @@ from typing import Any
 import torch
 
 from rcexplainer.benchmark.speed.clock import seconds
+from rcexplainer.benchmark.speed.counted_edges import Counted
 from rcexplainer.benchmark.speed.disk_graph import in_memory, write_disk_graph
 from rcexplainer.benchmark.speed.large_graph import sage
 from rcexplainer.benchmark.speed.options import BenchOptions
 from rcexplainer.benchmark.speed.own_memory import AnonymousPeak, anonymous_megabytes
 from rcexplainer.benchmark.speed.scaling_cost import slope
 from rcexplainer.datasets import MappedGraph
-from rcexplainer.explainer import RCExplainer
+from rcexplainer.explainer import FittedRCExplainer, RCExplainer
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.tasks.computation_graph import ComputationGraphs, Instance
@@ -45,26 +48,32 @@ def scale_cost(options: BenchOptions) -> Iterator[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(dir=options.scratch, prefix="rcexplainer-scale-") as scratch:
         small = in_memory(write_disk_graph(Path(scratch) / "trained", TRAINED, seed=1))
-        model = sage(small, options, "disk-graph")
+        model = sage(small, options, "disk-graph").to(options.where)
+        common = _fitted(model, MappedGraph(Path(scratch) / "trained"))
         for size in sizes:
             folder = Path(scratch) / size
             write_disk_graph(folder, int(float(size)))
-            row = {"row": size, "edges": int(float(size)), **_apart(model, folder, options)}
+            row = {"row": size, "edges": int(float(size)), **_apart(common, folder, options)}
             shutil.rmtree(folder)
             rows.append(row)
             yield row
     if len(rows) > 1:
-        names = ("ms per node", "÷ forward", "cut ms per node")
+        names = ("edges read per node", "edges run per node", "ms per node", "÷ forward", "cut ms per node")
         yield {"row": "slope", **{name: slope([(row["edges"], row[name]) for row in rows]) for name in names}}
 
 
-def _apart(model: Any, folder: Path, options: BenchOptions) -> dict[str, Any]:
+def _fitted(model: Any, graph: MappedGraph) -> FittedRCExplainer:
+    nodes = drawn(graph.num_nodes, FITTED, seed=3)
+    return RCExplainer(task="node", epochs=EPOCHS).fit(model, graph, index=nodes, progress=False)
+
+
+def _apart(common: FittedRCExplainer, folder: Path, options: BenchOptions) -> dict[str, Any]:
     """Measured in a process of its own, a copy of this one."""
     if options.where.type != "cpu":
-        return _measured(model, folder, options)
+        return _measured(common, folder, options)
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=lambda: sender.send(_measured(model, folder, options)))
+    process = context.Process(target=lambda: sender.send(_measured(common, folder, options)))
     process.start()
     sender.close()
     try:
@@ -74,29 +83,25 @@ def _apart(model: Any, folder: Path, options: BenchOptions) -> dict[str, Any]:
         process.join()
 
 
-def _measured(model: Any, folder: Path, options: BenchOptions) -> dict[str, Any]:
-    model = model.to(options.where)
+def _measured(common: FittedRCExplainer, folder: Path, options: BenchOptions) -> dict[str, Any]:
     graph, before = MappedGraph(folder), anonymous_megabytes()
     count = min(options.graphs or EXPLAINED, graph.num_nodes)
     nodes = drawn(graph.num_nodes, count, seed=1)
     nodes = nodes[torch.randperm(count, generator=torch.Generator().manual_seed(2))]
     with AnonymousPeak() as at_index:
         indexed = seconds(lambda: graph.adjacency, options.where)
-    fitted: list[Any] = []
     with AnonymousPeak() as at_fit:
-        explainer = RCExplainer(task="node", epochs=EPOCHS)
-        fit = seconds(
-            lambda: fitted.append(explainer.fit(model, graph, index=nodes[:FITTED], progress=False)), options.where
-        )
+        fit = seconds(lambda: _fitted(common.split.model, graph), options.where)
     cut: list[Any] = []
-    cutting = _processor(lambda: cut.extend(ComputationGraphs(graph, fitted[0].hops)(nodes[:RUN])))
+    cutting = _processor(lambda: cut.extend(ComputationGraphs(graph, common.hops)(nodes[:RUN])))
     graphs = [one.computation for one in cut if isinstance(one, Instance)]
-    forward = min(_processor(lambda: Instances(fitted[0].split, graphs).outputs()) for _ in range(FORWARDS))
+    forward = min(_processor(lambda: Instances(common.split, graphs).outputs()) for _ in range(FORWARDS))
     cut.clear()
     found = {"explained": 0, "flipped": 0, "failed": 0, "edges": 0}
+    counted = Counted()
     with AnonymousPeak() as at_explain:
         start = time.perf_counter()
-        took = _processor(lambda: _explain(fitted[0], graph, nodes, found))
+        took = _processor(lambda: _explain(counted.runs(common), counted.reads(graph), nodes, found))
         wall = time.perf_counter() - start
     each, run = 1000 * took / len(nodes), 1000 * forward / len(graphs)
     return {
@@ -108,6 +113,8 @@ def _measured(model: Any, folder: Path, options: BenchOptions) -> dict[str, Any]
         "failed": found["failed"],
         "flipped": found["flipped"],
         "edges each": found["edges"] / max(1, found["explained"]),
+        "edges read per node": counted.read / len(nodes),
+        "edges run per node": counted.run / len(nodes),
         "explain s": wall,
         "ms per node": each,
         "÷ forward": each / run,
