@@ -14,9 +14,9 @@ SOURCE = Path(__file__).parents[1] / "src" / "rcexplainer"
 FLOORS = (
     ("errors",),
     ("core", "saving.files"),
-    ("saving.documents",),
+    ("saving.documents", "sources"),
     ("gnn", "datasets"),
-    ("counterfactual_graph",),
+    ("counterfactual_graph", "field_check"),
     ("explanation", "config"),
     ("tasks",),
     ("method", "saving"),

@@ -6,7 +6,9 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from rcexplainer.errors import GraphError
 from rcexplainer.gnn.graph_store import delete_edges
+from rcexplainer.sources import AnyGraph, GraphSource
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +34,7 @@ class Counterfactual:
             regions.
     """
 
-    original: Data
+    original: AnyGraph
     columns: Tensor
     source: int
     probabilities: Tensor
@@ -74,5 +76,14 @@ class Counterfactual:
 
     @property
     def graph(self) -> Data:
-        """The graph after the deletion: the edges and all their attributes are really gone."""
+        """The graph after the deletion: the edges and all their attributes are really gone.
+
+        Raises:
+            GraphError: The original is on disk or in a store, and too large for a copy.
+        """
+        if isinstance(self.original, GraphSource):
+            raise GraphError(
+                f"a {type(self.original).__name__} is not copied: `columns` has the deleted edges, and "
+                "explanation.counterfactual_instance the computation graph without them"
+            )
         return delete_edges(self.original, self.removed)

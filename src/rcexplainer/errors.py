@@ -13,6 +13,10 @@ class GraphError(RCExplainerError):
     """A graph, or a list of graphs, is malformed or unsupported."""
 
 
+class HubError(GraphError):
+    """The computation graph of a node or link has more edges than the bound of a graph that is not in memory."""
+
+
 class DatasetError(RCExplainerError):
     """A dataset is unknown, missing or corrupt."""
 
@@ -31,6 +35,10 @@ class CheckpointError(RCExplainerError):
 
 class MissingExtraError(RCExplainerError, ImportError):
     """An optional package is not installed."""
+
+
+class TimeUpError(RCExplainerError):
+    """The time of a call was up before there was a result."""
 
 
 class ExplainError(RCExplainerError):

@@ -33,10 +33,11 @@ from rcexplainer.fit.partition import class_margins, find_boundaries, find_regio
 from rcexplainer.fit.preparation import prepare
 from rcexplainer.fit.region_report import GivenInstances, explained, region_report
 from rcexplainer.fit.relevance import fit_relevance, restored_relevance
+from rcexplainer.fit.stream import FitGraphs
 from rcexplainer.fit.surface import Assign, assign_of
 from rcexplainer.fit.train import safer, train_ensemble
 from rcexplainer.gnn.forward import Forward, TaskName
-from rcexplainer.gnn.graph_checks import GraphKind, Graphs
+from rcexplainer.gnn.graph_checks import GraphKind
 from rcexplainer.gnn.outputs import OutputKind
 from rcexplainer.method.base import Method, check_target
 from rcexplainer.method.fitted_explainer import FittedExplainer
@@ -80,11 +81,11 @@ class RCExplainer(Method):
     def fit(  # type: ignore[override]
         self,
         model: nn.Module,
-        graphs: Graphs,
+        graphs: FitGraphs,
         *,
         index: Index | None = None,
-        val: Graphs | Index | None = None,
-        background: Graphs | None = None,
+        val: FitGraphs | Index | None = None,
+        background: FitGraphs | None = None,
         head: str | nn.Module | None = None,
         forward: Forward | None = None,
         output: OutputKind | None = None,
@@ -98,11 +99,14 @@ class RCExplainer(Method):
 
         Args:
             model: The trained GNN; it is left as it was found.
-            graphs: A `Data`, or a list, `Dataset`, `Batch` or `DataLoader` of them; for nodes and links one `Data`.
+            graphs: A `Data`, or a list, `Dataset`, `Batch` or `DataLoader` of them; for nodes and links one `Data`,
+                `MappedGraph`, `StoreGraph` or (FeatureStore, GraphStore) pair. Any other iterable, and the path of a
+                Parquet or CSV file, is read once and need not fit in memory: a seeded sample of it is kept
+                (docs/many-graphs.md).
             index: The nodes or links to train on; all nodes, or the pairs in `edge_label_index`, if None.
             val: Graphs, or an index, for early stopping; a seeded tenth of the training instances if None.
             background: Graphs that boundaries and regions come from; all graphs or nodes given if None (for links: the
-                pairs given, edges and random pairs).
+                pairs given, edges and random pairs; of a graph that is not in memory: 10,000 nodes drawn at random).
             head: The module where φ_fc begins (dotted name or module); found if None.
             forward: `forward(model, batch, edge_weight)` for a model with an unusual call.
             output: "logits", "log_probs", "probs" or "binary_logit"; found if None.
@@ -123,7 +127,8 @@ class RCExplainer(Method):
         limit = self.config.teacher_limit
         given = prepare(
             model, graphs, task=self.task, index=index, val=val, background=background, head=head, forward=forward,
-            output=output, class_names=class_names, hops=self.hops, limit=limit, seed=seed, device=device,
+            output=output, class_names=class_names, hops=self.hops, limit=limit, seed=seed, progress=progress,
+            device=device,
         )  # fmt: skip
         split, generator = given.split, torch.Generator().manual_seed(seed)
         if self.config.weight_regions:

@@ -1,6 +1,7 @@
 """The results of an explainer: frozen, on the CPU, made of graphs and numbers; they never hold a model."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +15,9 @@ from rcexplainer.core.segments import ranks
 from rcexplainer.core.units import Units, find_units
 from rcexplainer.counterfactual_graph import Counterfactual
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.field_check import FieldCheck
+from rcexplainer.gnn.graph_store import delete_edges
+from rcexplainer.sources import AnyGraph, GraphSource
 
 EdgeReading = Literal["scores", "relevance"]
 
@@ -44,9 +48,12 @@ class Explanation:
         relevance: The relevance of the edges of `instance`, in [0, 1]; `edge_relevance` gives it for the whole graph.
             None if the method has no such reading.
         refined: Model runs spent on the ranking by really deleting edges; 0: the scores are the method's own.
+        node_ids: The nodes of `computation`, as nodes of `graph`; None for a graph.
+        checked: For a graph on disk or in a store: how the answers of computation graphs were compared with the graph
+            around them, and the bound on their edges. None: with the whole graph, which every answer is compared with.
     """
 
-    graph: Data
+    graph: AnyGraph
     scores: Tensor
     prediction: int
     probabilities: Tensor
@@ -57,11 +64,29 @@ class Explanation:
     edge_ids: Tensor | None = None
     relevance: Tensor | None = None
     refined: int = 0
+    node_ids: Tensor | None = None
+    checked: FieldCheck | None = None
 
     @property
     def instance(self) -> Data:
         """The graph the model is run on: the computation graph of a node or link, otherwise the graph itself."""
-        return self.graph if self.computation is None else self.computation
+        if self.computation is not None:
+            return self.computation
+        assert isinstance(self.graph, Data)  # only nodes and links are explained in other graphs
+        return self.graph
+
+    @property
+    def counterfactual_instance(self) -> Data:
+        """`instance` without the edges that the counterfactual deletes.
+
+        Raises:
+            RCExplainerError: There is no counterfactual: it was made with `search="none"`.
+        """
+        if self.counterfactual is None:
+            raise RCExplainerError('there is no counterfactual: the explanation was made with search="none"')
+        gone = torch.zeros(self.instance.num_edges, dtype=torch.bool)
+        gone[self._inside(self.counterfactual.columns)] = True
+        return delete_edges(self.instance, gone)
 
     def within(self, mask: Tensor) -> Tensor:
         """Restrict a mask to the computation graph.
@@ -74,7 +99,7 @@ class Explanation:
         """
         return mask if self.edge_ids is None else mask[self.edge_ids]
 
-    @cached_property
+    @property
     def edge_scores(self) -> Tensor:
         """How much each edge counts for the prediction, in [0, 1], one per column of `edge_index`: [num_edges].
 
@@ -83,7 +108,7 @@ class Explanation:
         """
         return self._in_whole_graph(self.scores)
 
-    @cached_property
+    @property
     def edge_relevance(self) -> Tensor:
         """How much each edge matters at all, either way, in [0, 1], one per column of `edge_index`: [num_edges].
 
@@ -121,44 +146,65 @@ class Explanation:
             return values
         return values.new_zeros(self.graph.num_edges).index_copy(0, self.edge_ids, values)
 
-    @cached_property
+    @property
     def units(self) -> Units:
         """Everything that can be deleted.
 
         `units.pair` [2, units] has the two nodes of each unit, `units.of_edge` [num_edges] the unit of each edge: −1
         for edges that belong to none.
         """
-        nodes = int(self.graph.num_nodes or 0)
-        columns = self.graph.edge_index if self.edge_ids is None else self.graph.edge_index[:, self.edge_ids]
-        found = find_units(columns, nodes, torch.zeros(nodes, dtype=torch.long), 1, self.instance.get("edge_fixed"))
+        if self.edge_ids is None:
+            return self.inner_units
+        outside = torch.full((self.graph.num_edges,), -1)
+        return replace(self.inner_units, of_edge=outside.index_copy(0, self.edge_ids, self.inner_units.of_edge))
+
+    @cached_property
+    def inner_units(self) -> Units:
+        """The same units, with `of_edge` for the edges of `instance` alone: nothing is as long as the whole graph."""
+        inside = self.instance
+        local, nodes = inside.edge_index, int(inside.num_nodes or 0)
+        found = find_units(local, nodes, torch.zeros(nodes, dtype=torch.long), 1, inside.get("edge_fixed"))
         if self.edge_ids is None:
             return found
-        outside = torch.full((self.graph.num_edges,), -1)
-        return replace(found, of_edge=outside.index_copy(0, self.edge_ids, found.of_edge))
+        return replace(found, pair=self._node_ids[found.pair])
+
+    @property
+    def _node_ids(self) -> Tensor:
+        """[nodes of `instance`] as nodes of `graph`."""
+        if self.node_ids is not None:
+            return self.node_ids
+        assert isinstance(self.graph, Data)
+        ids = torch.arange(int(self.instance.num_nodes or 0))
+        ids[self.instance.edge_index.flatten()] = self.graph.edge_index[:, self.edge_ids].flatten()
+        return ids
+
+    def _inside(self, columns: Tensor) -> Tensor:
+        """Columns of `graph` as columns of `instance`."""
+        return columns if self.edge_ids is None else torch.searchsorted(self.edge_ids, columns)
 
     @cached_property
     def unit_scores(self) -> Tensor:
         """The score of each unit, [units]."""
-        return self._per_unit(self.edge_scores)
+        return self._per_unit(self.scores)
 
     @cached_property
     def unit_relevance(self) -> Tensor:
         """The relevance of each unit, [units]; raises as `edge_relevance` does."""
-        return self._per_unit(self.edge_relevance)
+        return self._per_unit(self.reading("relevance"))
 
     def _per_unit(self, values: Tensor) -> Tensor:
-        """Values of the edges of `graph`, the same for all edges of a unit, as values of the units."""
-        found = values.new_zeros(len(self.units))
-        proper = self.units.of_edge >= 0
-        found[self.units.of_edge[proper]] = values[proper]
+        """Values of the edges of `instance`, the same for all edges of a unit, as values of the units."""
+        units = self.inner_units
+        found = values.new_zeros(len(units))
+        proper = units.of_edge >= 0
+        found[units.of_edge[proper]] = values[proper]
         return found
 
     @property
     def node_scores(self) -> Tensor:
         """The highest score among the edges of each node, a_i = max_j M_ij, [num_nodes]; 0 for a node without edges."""
-        index = self.graph.edge_index.reshape(-1)
-        scores = self.edge_scores.new_zeros(int(self.graph.num_nodes or 0))
-        return scores.scatter_reduce(0, index, self.edge_scores.repeat(2), "amax")
+        scores = self.scores.new_zeros(int(self.graph.num_nodes or 0))
+        return scores.scatter_reduce(0, self.inner_units.pair.reshape(-1), self.unit_scores.repeat(2), "amax")
 
     @property
     def edges(self) -> Tensor:
@@ -185,7 +231,7 @@ class Explanation:
         """
         if k < 0:
             raise RCExplainerError(f"top(k) takes k ≥ 0, got {k}")
-        place = ranks(self.unit_scores, self.units.owner, self.units.ptr)
+        place = ranks(self.unit_scores, self.inner_units.owner, self.inner_units.ptr)
         return self.units.to_edges(place < k, False)
 
     def at_sparsity(self, sparsity: float) -> Tensor:
@@ -202,14 +248,35 @@ class Explanation:
         """
         if not 0 <= sparsity <= 1:
             raise RCExplainerError(f"a sparsity is a share from 0 to 1, got {sparsity}")
-        return self.top(max(1, round((1 - sparsity) * len(self.units))))
+        return self.top(max(1, round((1 - sparsity) * len(self.inner_units))))
 
     @property
     def removed_units(self) -> Tensor:
         """The units that the counterfactual deletes, as positions in `units`; empty without a counterfactual."""
         if self.counterfactual is None:
             return torch.empty(0, dtype=torch.long)
-        return self.units.of_edge[self.counterfactual.columns].unique()
+        return self.inner_units.of_edge[self._inside(self.counterfactual.columns)].unique()
+
+    @property
+    def local(self) -> "Explanation":
+        """The same with the computation graph in the place of a graph on disk or in a store, whose node ids become
+        `node_names`; an explanation of a graph in memory as it is."""
+        if not isinstance(self.graph, GraphSource) or self.computation is None:
+            return self
+        part, ids, found = copy(self.computation), self._node_ids, self.counterfactual
+        part["node_names"] = [str(node) for node in ids.tolist()]
+        if found is not None:
+            found = replace(found, original=part, columns=self._inside(found.columns))
+        index = torch.searchsorted(ids, torch.tensor(self.index)).tolist()
+        return replace(
+            self,
+            graph=part,
+            computation=part,
+            counterfactual=found,
+            index=index if isinstance(index, int) else tuple(index),
+            edge_ids=torch.arange(part.num_edges),
+            node_ids=torch.arange(len(ids)),
+        )
 
     def draw(
         self,
@@ -219,6 +286,7 @@ class Explanation:
         style: Literal["auto", "graph", "molecule"] = "auto",
         node_names: Sequence[str] = (),
         edge_names: Sequence[str] = (),
+        numbers: bool | None = None,
     ) -> Any:
         """Draw the instance, its counterfactual in the same layout, and the probabilities (extra `figures`).
 
@@ -228,6 +296,8 @@ class Explanation:
             style: "molecule" (extra `chem`), "graph", or "auto": a molecule where the graph can be read as one.
             node_names: What each one-hot node feature means, such as `dataset.node_names`.
             edge_names: What each one-hot entry of `edge_attr` means.
+            numbers: Whether nodes have their numbers; None: all of them in drawings of up to 40 nodes, in larger ones
+                the explained nodes and the ends of deleted edges.
 
         Returns:
             matplotlib's figure, or the path of the file.
@@ -236,16 +306,16 @@ class Explanation:
             RCExplainerError: The suffix, reading or style is unknown.
             MissingExtraError: A package that draws is not installed.
         """
-        names = {"node_names": node_names, "edge_names": edge_names}
-        return _drawings().draw(self, path, reading=reading, style=style, **names)
+        named = {"node_names": node_names, "edge_names": edge_names, "numbers": numbers}
+        return _drawings().draw(self.local, path, reading=reading, style=style, **named)
 
     def _repr_svg_(self) -> str | None:
         """The drawing that a notebook shows; None without matplotlib: it shows the text."""
-        return _drawings().notebook_svg(self)
+        return _drawings().notebook_svg(self.local)
 
     def __repr__(self) -> str:
         name = self.class_names[self.prediction] if self.class_names else str(self.prediction)
-        size = len(self.units)
+        size = len(self.inner_units)
         parts = [f"{name} ({float(self.probabilities[self.prediction]):.2f})", f"{size} edge{'s' * (size != 1)}"]
         if self.refined:
             parts.append(f"refined with {self.refined} model run{'s' * (self.refined > 1)}")

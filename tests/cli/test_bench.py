@@ -12,19 +12,24 @@ import rcexplainer as rc
 from rcexplainer.benchmark import speed
 from rcexplainer.benchmark.speed import (
     core_cost,
+    disk_graph,
     engine_cost,
     engine_model,
     explain_cost,
     fit_cost,
     hub_cost,
+    large_graph,
     memory_cost,
     molecules,
     neighbourhood_cost,
     other_explainers,
+    scale_cost,
     scaling_cost,
     scaling_subjects,
+    stream_cost,
     tensor_memory,
 )
+from rcexplainer.benchmark.speed.anonymous_memory import AnonymousPeak
 from rcexplainer.benchmark.speed.document import document, write
 from rcexplainer.benchmark.speed.engine_process import EngineTimes
 from rcexplainer.benchmark.speed.hub_graph import Hub
@@ -195,6 +200,57 @@ def test_memory(few_molecules, monkeypatch):
         ("each class", 3),
     ]
     assert all(row["peak MB"] > 0 for row in rows)
+
+
+def test_stream(monkeypatch, tmp_path):
+    few = {"4000 list": stream_cost.StreamFit(30, listed=True, pool=18, held_out=10)}
+    monkeypatch.setattr(stream_cost, "FITS", few | {"40000 stream": stream_cost.StreamFit(30, pool=18, held_out=10)})
+    monkeypatch.setattr(stream_cost, "NETWORK_MOLECULES", 40)
+    monkeypatch.setattr(stream_cost, "RCExplainer", partial(rc.RCExplainer, epochs=2))
+    monkeypatch.setattr(stream_cost, "alone", lambda run, *arguments: run(*arguments))  # a child would not be patched
+    rows = list(stream_cost.stream_cost(BenchOptions(2, keep=tmp_path)))
+    assert [row["row"] for row in rows] == ["4000 list", "40000 stream"]
+    assert all(row["lowest"] <= row["ratio"] <= row["highest"] and row["peak MB"] > 0 for row in rows)
+    assert len({row["steps"] for row in rows}) == 1
+    monkeypatch.setattr(stream_cost, "measured_fit", None)  # all are kept: none is done again
+    assert list(stream_cost.stream_cost(BenchOptions(2, keep=tmp_path))) == rows
+
+
+def test_anonymous_memory():
+    with AnonymousPeak() as little:
+        pass
+    with AnonymousPeak() as much:
+        kept = torch.ones(50_000_000)
+    assert little.grown < 5e6
+    assert kept.nbytes == 200e6
+    assert 190e6 < much.grown < 260e6
+
+
+def test_scale(monkeypatch, tmp_path):
+    for name, value in {"SIZES": ("3e3", "6e3"), "TRAINED": 2000, "FITTED": 12, "RUN": 5}.items():
+        monkeypatch.setattr(scale_cost, name, value)
+    monkeypatch.setattr(large_graph, "EPOCHS", 2)
+    monkeypatch.setattr(scale_cost, "RCExplainer", partial(rc.RCExplainer, restarts=1))
+    rows = list(scale_cost.scale_cost(BenchOptions(1, graphs=20, scratch=tmp_path)))
+    assert [(row["row"], row.get("explained")) for row in rows] == [("3e3", 20), ("6e3", 20), ("slope", None)]
+    assert all(row["peak MB explain"] >= row["MB before"] > 0 for row in rows[:2])
+    assert all(row["ms per node"] > row["forward ms"] > 0 for row in rows[:2])
+    assert rows[2]["ms per node"] == pytest.approx(
+        scaling_cost.slope([(row["edges"], row["ms per node"]) for row in rows[:2]])
+    )
+    assert not list(tmp_path.iterdir())  # the graphs are removed
+
+
+def test_a_graph_on_disk_has_bounded_hubs(tmp_path):
+    folder = disk_graph.write_disk_graph(tmp_path / "one", 40_000)
+    graph = disk_graph.in_memory(folder)
+    degree = torch.bincount(graph.edge_index[1], minlength=4000)
+    assert (graph.num_nodes, graph.num_edges) == (4000, 40_000)
+    assert 300 < int(degree.max()) < 1100
+    assert not bool((graph.edge_index[0] == graph.edge_index[1]).any())
+    again = disk_graph.in_memory(disk_graph.write_disk_graph(tmp_path / "two", 40_000))
+    assert torch.equal(graph.edge_index, again.edge_index)
+    assert torch.equal(graph.x, again.x)
 
 
 @pytest.fixture

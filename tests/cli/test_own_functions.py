@@ -51,7 +51,7 @@ def test_a_model_and_graphs(here, capsys):
         ("own_one.wrong:load", "importing own_one.wrong raised RuntimeError: half written (wrong.py, line 1)"),
         ("own_one.needs:load", "importing own_one.needs raised ModuleNotFoundError: No module named 'a_package_that"),
         ("own_one.gnn:graph_modle", "the module own_one.gnn has no function graph_modle; did you mean graph_model?"),
-        ("own_one.gnn:xyz", "has no function xyz; it has: Batch, GraphConv, Net, broken, "),
+        ("own_one.gnn:xyz", "has no function xyz; it has: Batch, GraphConv, Net, Unusual, broken, "),
         ("own_one.gnn:number", "the module own_one.gnn has no function number"),
         ("own_one.gnn:with_path", "is called without arguments, but with_path needs path: give them defaults"),
         ("own_one.gnn:broken", "raised FileNotFoundError: no weights here (gnn.py, line "),

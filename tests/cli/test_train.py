@@ -48,6 +48,12 @@ def test_options_reach_the_training(run):
     assert (report["runs"][0]["seed"], report["training"]["lr"]) == (3, 0.02)
 
 
+def test_links_have_the_architecture_of_evaluate(run, tmp_path):
+    ended = run("train", "--dataset", "shared-neighbours", "--epochs", "1", "--out", str(tmp_path), "--quiet")
+    assert "accuracy of shallow on shared-neighbours; written to " in " ".join(ended.out.split())
+    assert (tmp_path / "shared-neighbours-shallow-0.safetensors").exists()
+
+
 def test_what_cannot_be_measured_is_null(run, tmp_path):
     pytest.importorskip("rdkit")
     table = tmp_path / "few.csv"

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from rcexplainer.core import budget
-from rcexplainer.core.budget import DEFAULT_RUNS, Meter, Seconds, checked_budget
+from rcexplainer.core.budget import DEFAULT_RUNS, Deadline, Meter, Seconds, checked_budget
 from rcexplainer.core.counterfactual import FlipQuery, greedy_search, prefix_search, verify
 from rcexplainer.errors import RCExplainerError
 
@@ -42,6 +42,34 @@ def test_time_is_shared_by_the_instances(monkeypatch) -> None:
     assert meter.exhausted.tolist() == [False, True]
 
 
+def test_a_deadline_is_the_same_moment_for_any_number_of_instances(monkeypatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(budget.time, "monotonic", lambda: now[0])
+    meter = Meter(9, Deadline(101.5), CPU)
+    now[0] = 101.4
+    assert meter.timed
+    assert meter.granted(torch.tensor([0, 8])).all()
+    now[0] = 101.6
+    assert not meter.granted(torch.tensor([0, 8])).any()
+    assert not Meter(1, 5, CPU).timed
+
+
+def test_a_stage_has_runs_of_its_own_and_a_share_of_the_time_left(monkeypatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(budget.time, "monotonic", lambda: now[0])
+    meter = Meter(2, Deadline(104.0), CPU)
+    now[0] = 102.0
+    with meter.share(0.5):
+        stage = meter.stage(3)
+    assert stage.granted(torch.tensor([0, 0, 0, 0])).tolist() == [True, True, True, False]
+    assert meter.spent.tolist() == [0, 0]
+    assert not meter.exhausted.any()  # runs of the stage are its own affair
+    now[0] = 103.1
+    assert not stage.granted(torch.tensor([1])).any()
+    assert meter.exhausted.tolist() == [False, True]  # the time is not
+    assert meter.granted(torch.tensor([0])).all()
+
+
 @pytest.mark.parametrize("wrong", [0, -1, 2.5, True, nan, "many", -inf])
 def test_impossible_budgets(wrong) -> None:
     with pytest.raises(RCExplainerError, match="budget must be a whole number ≥ 1"):
@@ -59,6 +87,7 @@ def test_possible_budgets() -> None:
     assert checked_budget(7) == 7
     assert checked_budget(inf) == inf
     assert checked_budget(Seconds(2)) == Seconds(2)
+    assert checked_budget(Deadline(2)) == Deadline(2)
 
 
 class Counting:

@@ -6,7 +6,8 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
-from rcexplainer.core.budget import Meter
+from rcexplainer.core import budget
+from rcexplainer.core.budget import Deadline, Meter, Seconds
 from rcexplainer.core.flip_query import FlipQuery
 from rcexplainer.core.refinement import RefinedRanking, refined
 from rcexplainer.core.search import greedy
@@ -200,3 +201,35 @@ def test_the_meter_of_the_query_is_left_alone() -> None:
     query = FlipQuery(torch.tensor([0, 8]), Rule(8, additive({3: 0.5})), torch.tensor([0]), meter=meter)
     assert int(refined(query, torch.linspace(1, 0, 8), torch.ones(8, dtype=torch.bool), 20).runs[0]) > 5
     assert int(meter.spent[0]) == 0
+
+
+@pytest.mark.parametrize("bound", [Deadline(103.5), Seconds(3.5)])
+def test_what_was_found_before_the_time_is_up_is_kept(monkeypatch, bound) -> None:
+    """16 units, so the path has four; a run takes half a second, and a step tries four units."""
+    now, rule = [100.0], Rule(16, additive({9: 0.3, 3: 0.2, 5: 0.1}))
+    monkeypatch.setattr(budget.time, "monotonic", lambda: now[0])
+
+    def slow(instances: Tensor, removed: Tensor) -> Tensor:
+        now[0] += 0.5 * len(instances)
+        return rule(instances, removed)
+
+    ptr, everything = torch.tensor([0, 16]), torch.ones(16, dtype=torch.bool)
+    before = rule(torch.tensor([0]), ~everything)
+    scores = torch.tensor([0.0] * 16)
+    scores[[9, 3, 5, 0]] = torch.tensor([0.6, 0.7, 0.8, 0.9])
+
+    def ranking(meter: Meter | None) -> tuple[list[int], int]:
+        now[0] = 100.0
+        query = FlipQuery(ptr, slow, torch.tensor([0]), before=before, meter=meter)
+        found = refined(query, scores, everything, 16)
+        return found.path[0].tolist(), int(found.runs[0])
+
+    unbounded, runs = ranking(None)
+    assert (unbounded[:3], runs) == ([9, 3, 5], 16)
+    now[0] = 100.0
+    meter = Meter(1, bound, scores.device)
+    path, runs = ranking(meter)
+    assert path == [9, 3, -1, -1]  # two steps of two seconds; the second began in time
+    assert runs == 8
+    assert meter.late.all()
+    assert ranking(Meter(1, Deadline(99.0), scores.device)) == ([-1] * 4, 0)

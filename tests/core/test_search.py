@@ -8,7 +8,8 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
-from rcexplainer.core.search import greedy, prefer, toggle_each
+from rcexplainer.core import search
+from rcexplainer.core.search import greedy, prefer, run_toggled, toggle_each
 
 Removed = frozenset[int]  # units by their place in the whole
 
@@ -172,3 +173,22 @@ def test_several_values_per_copy_are_kept_in_columns() -> None:
     found = greedy(ptr, keys, torch.ones(3, dtype=torch.bool), torch.tensor([2]), choose=choose, columns=2)
     assert found.units.tolist() == [[2, 1]]
     assert found.values.tolist() == [[[0.0, -1.0], [0.0, -1.0]]]
+
+
+def test_copies_are_run_in_pieces_that_fit_into_memory(monkeypatch) -> None:
+    value, state = SetFunctions([5, 3, 4], seed=1), torch.zeros(12, dtype=torch.bool)
+    units = torch.tensor([0, 1, 4, 5, 9, 11])
+    instance, whole = run_toggled(value, value.ptr, state, units)
+    assert instance.tolist() == [0, 0, 0, 1, 2, 2]
+    sizes: list[int] = []
+
+    def measured(instances: Tensor, removed: Tensor) -> Tensor:
+        sizes.append(len(removed))
+        return value(instances, removed)
+
+    monkeypatch.setattr(search, "TOGGLED_UNITS", 8)
+    again, pieces = run_toggled(measured, value.ptr, state, units)
+    assert again.tolist() == instance.tolist()
+    assert pieces.tolist() == whole.tolist()
+    assert sizes == [10, 8, 8]
+    assert len(run_toggled(value, value.ptr, state, units[:0])[1]) == 0

@@ -5,7 +5,8 @@ import torch
 from torch_geometric.data import Batch, Data
 
 from rcexplainer.errors import SplitError
-from rcexplainer.gnn.graph_store import GraphStore, delete_edges, edge_level_keys
+from rcexplainer.gnn.graph_store import GraphStore, delete_edges
+from rcexplainer.sources.attribute_levels import edge_level_keys
 from tests.gnn.graphs import make_graphs
 
 

@@ -11,9 +11,9 @@ import rcexplainer as rc
 from rcexplainer.errors import CheckpointError, GraphError, RCExplainerError, SplitError
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.gnn import delete_edges, split_model
-from rcexplainer.gnn.graph_store import edge_level_keys
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.integrations.pyg import RCExplainerAlgorithm
+from rcexplainer.sources.attribute_levels import edge_level_keys
 from tests.gnn import zoo
 
 

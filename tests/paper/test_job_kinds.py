@@ -7,6 +7,7 @@ import pytest
 
 from rcexplainer.benchmark import accuracy
 from rcexplainer.benchmark.methods import METHODS, Caps
+from rcexplainer.engine.process_pool import _context
 from rcexplainer.gnn import TrainConfig
 from rcexplainer.gnn.models import MODELS
 from rcexplainer.paper import job_inputs
@@ -22,7 +23,6 @@ from rcexplainer.paper.job_kinds import (
     training_job,
     tuning_job,
 )
-from rcexplainer.paper.runner import _context
 
 
 def test_another_cap_is_another_job() -> None:
@@ -35,7 +35,7 @@ def digests() -> list[str]:
 
 
 def test_a_job_is_the_same_in_every_process() -> None:
-    with ProcessPoolExecutor(1, mp_context=_context()) as pool:
+    with ProcessPoolExecutor(1, mp_context=_context("rcexplainer.paper.job_work")) as pool:
         assert pool.submit(digests).result() == digests()
 
 

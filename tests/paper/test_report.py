@@ -1,23 +1,31 @@
 """The report: complete, self-contained, escaped, and rendered by a real browser."""
 
+import base64
+import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from markupsafe import escape
 from typer.testing import CliRunner
 
 from rcexplainer import __version__
 from rcexplainer.cli.app import app
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.paper import markup, store
+from rcexplainer.paper import store
 from rcexplainer.paper.entries import plan
 from rcexplainer.paper.figure_files import write_figures
+from rcexplainer.paper.paper_index import PaperItem
 from rcexplainer.paper.report import write_report
+from rcexplainer.paper.report_contents import FrontTable, ReportPicture, ReportSection, ResultSource, report_contents
+from rcexplainer.paper.report_page import render_report
 from rcexplainer.paper.results_folder import open_folder
 from rcexplainer.paper.store import Store
 from rcexplainer.paper.table import Column, Table, TableCell
+from rcexplainer.paper.verdicts import Verdict
 from tests.paper.browser import look
 from tests.paper.fakes import results_of
 
@@ -131,14 +139,60 @@ def test_the_browser_would_notice(tmp_path) -> None:
     assert len(seen.console) == 1
 
 
-def test_what_is_shown_cannot_become_markup() -> None:
-    bad = "<img src=x onerror=alert(1)>"
-    one = Table(bad, (Column(bad), Column("AUC", "higher")), ((TableCell(bad), TableCell("&", 1.0, True)),), (bad,))
-    shown = markup.table(one) + markup.picture(b"<svg/>", f'"{bad}', ["figures/a b.svg"]) + markup.link(bad, bad)
-    assert "<img src=x" not in shown
-    assert shown.count("&lt;img src=x onerror=alert(1)&gt;") == 7  # caption, heading, cell, note, alt, caption, link
-    assert "<b>&amp;</b>" in shown
-    assert 'href="figures/a%20b.svg"' in shown
+@pytest.mark.parametrize("bad", ["<script>alert(1)</script>", "\"><img src=x onerror='alert(1)'>"])
+def test_what_is_shown_cannot_become_markup(tmp_path, bad) -> None:
+    fill(tmp_path, "case-study")
+    own = report_contents(open_folder(tmp_path))
+    table = Table(bad, (Column(bad), Column("AUC", "higher")), ((TableCell(bad), TableCell("&", 1.0, True)),), (bad,))
+    judged = Verdict(bad, bad, bad, bad, False, bad)
+    section = ReportSection(
+        *(bad, bad, bad, bad, (bad,), (f"{bad} `{bad}`",), (judged,)),
+        (ReportPicture(bad, f"data:{bad}", ("figures/a b.svg", bad)),),
+        (table,),
+        (ResultSource(bad, f"javascript:{bad}", (bad,) * 6),),
+    )
+    front = FrontTable(bad, (bad,), table)
+    wicked = replace(
+        own,
+        title=bad,
+        broken=(bad,),
+        fronts=(front,),
+        index=((PaperItem(bad, bad, bad, (bad,), bad), ((bad, bad),)),),
+        verdicts=(judged,),
+        counts=((bad, 1, bad),),
+        origin=bad,
+        notes=(bad,),
+        sections=(section,),
+        undone=((bad, (bad,)),),
+    )
+    page = render_report(wicked)
+    plain = Reader(render_report(own))
+    reader = Reader(page)
+    assert reader.open == []
+    assert {tag for tag, _ in reader.tags} <= {tag for tag, _ in plain.tags} | {"img", "figure", "figcaption", "pre"}
+    assert not [name for _, attributes in reader.tags for name in attributes if name.startswith("on")]
+    assert "<script" not in page
+    assert bad not in page
+    assert page.count(escape(bad)) > 40
+    assert page.count("<b>&amp;</b>") == 2
+    assert 'href="figures/a%20b.svg"' in page
+    assert 'href="javascript%3A' in page  # a relative address, no scheme
+
+
+def test_the_policy_allows_this_style_sheet_and_nothing_else(tmp_path) -> None:
+    fill(tmp_path, "case-study")
+    page = write_report(tmp_path).page.read_text(encoding="utf-8")
+    policy = next(
+        attributes["content"]
+        for tag, attributes in Reader(page).tags
+        if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
+    )
+    style = re.search("<style>(.*?)</style>", page, re.DOTALL)
+    assert style is not None
+    digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
+    assert policy.split("; ")[:3] == ["default-src 'none'", f"style-src 'sha256-{digest}'", "img-src data:"]
+    assert "unsafe" not in policy
+    assert " style=" not in page
 
 
 def test_notes_of_the_folder_stand_beside_the_tables_and_nowhere_else(tmp_path, caplog) -> None:

@@ -1,4 +1,4 @@
-"""Small models with their explainers, served: graphs with edge attributes or without, and nodes."""
+"""Small models with their explainers, served: graphs, nodes and links."""
 
 import json
 from functools import cache
@@ -57,6 +57,31 @@ def node_case() -> tuple[FittedExplainer, Data]:
         torch.manual_seed(0)
         model = Network(False).eval()
     return rc.baselines.Occlusion(task="node").fit(model, graph), graph
+
+
+PAIRS = [(0, 1), (3, 9), (5, 20), (7, 8), (2, 14)]
+
+
+class LinkNetwork(nn.Module):
+    """Two layers, and a head for pairs of nodes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second, self.head = GraphConv(3, 8), GraphConv(8, 8), nn.Linear(16, 2)
+
+    def forward(self, x: Any, edge_index: Any, edge_label_index: Any) -> Any:
+        hidden = self.second(self.first(x, edge_index).tanh(), edge_index).tanh()
+        return self.head(hidden[edge_label_index.t()].flatten(1))
+
+
+@cache
+def link_case() -> tuple[FittedExplainer, Data]:
+    """An explainer of a classifier of links, and its graph."""
+    graph = ring(30, 3)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = LinkNetwork().eval()
+    return rc.baselines.Occlusion(task="link").fit(model, graph, index=PAIRS), graph
 
 
 def as_json(graph: Data) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """The HTTP API gives the answers of the Python API, one by one and in batches."""
 
 import asyncio
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -10,8 +12,9 @@ from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn import delete_edges
 from rcexplainer.server.answers import ModelAnswers
 from rcexplainer.server.application import make_app
+from rcexplainer.server.batching import BatchQueue
 from rcexplainer.server.limits import RequestLimits
-from tests.server.served_case import as_json, graph_case, node_case
+from tests.server.served_case import PAIRS, as_json, graph_case, link_case, node_case
 
 httpx = pytest.importorskip("httpx", reason="httpx is not installed: the server is not tested")
 testclient = pytest.importorskip("fastapi.testclient", reason="fastapi is not installed: the server is not tested")
@@ -105,6 +108,30 @@ def test_nodes_of_a_graph():
         assert client.post("/predict", json={"graph": as_json(graph)}).status_code == 422
 
 
+def test_links_of_a_graph():
+    fitted, graph = link_case()
+    wanted = fitted.explain(graph, index=PAIRS[1])
+    with testclient.TestClient(make_app(fitted, [graph], PAIRS), base_url="http://localhost") as client:
+        for body in ({"instance": 1}, {"graph": as_json(graph), "index": list(PAIRS[1])}):
+            assert close(client.post("/predict", json=body).json()["probabilities"], wanted.probabilities)
+            found = client.post("/explain", json=body).json()
+            assert found["edges"] == wanted.units.pair.T.tolist()
+            assert close(found["scores"], wanted.unit_scores)
+            assert found["counterfactual"]["removed"] == wanted.units.pair[:, wanted.removed_units].T.tolist()
+        removed = wanted.units.pair[:, wanted.removed_units].T.tolist()
+        after = client.post("/predict", json={"instance": 1, "deleted": removed}).json()
+        assert close(after["probabilities"], wanted.counterfactual.probabilities)
+        shown = client.post("/instances", json={"graph": as_json(graph), "index": list(PAIRS[1])}).json()
+        assert {shown["numbers"][root] for root in shown["roots"]} == set(PAIRS[1])
+        assert close(shown["results"][0]["probabilities"], wanted.probabilities)
+        again = client.post("/explain", json={"instance": shown["number"]}).json()
+        assert close(again["scores"], wanted.unit_scores)
+        for wrong in (None, 3, [3], [3, 99], [3, 3], [-1, 2], ["3", 9], [1.5, 2], [0, 1, 2], [[0, 1]], {"a": 1}):
+            found = client.post("/predict", json={"graph": as_json(graph), "index": wrong})
+            assert found.status_code == 422, wrong
+            assert len(found.json()["error"]) < 200
+
+
 def in_parallel(app: Any, path: str, bodies: list[dict[str, Any]]) -> list[Any]:
     async def ask() -> list[Any]:
         transport = httpx.ASGITransport(app)
@@ -136,6 +163,21 @@ def test_concurrent_requests_share_runs_and_get_the_answers_of_single_ones(monke
                 assert found["counterfactual"]["removed"] == alone["counterfactual"]["removed"]
 
 
+def test_a_client_that_is_alone_does_not_wait_for_others():
+    waits: list[float] = []
+
+    async def ask() -> None:
+        with ThreadPoolExecutor(1) as worker:
+            queue = BatchQueue(lambda asked: list(asked), worker, 99, wait=0.2)
+            for number, together in enumerate([1, 1, 8, 8, 1, 1]):
+                start = time.monotonic()
+                assert await asyncio.gather(*map(queue.ask, range(together))) == list(range(together)), number
+                waits.append(time.monotonic() - start)
+
+    asyncio.run(ask())
+    assert [wait >= 0.2 for wait in waits] == [False, False, False, True, True, False]
+
+
 def test_a_full_queue_is_said():
     fitted, graphs = graph_case()
     app = make_app(fitted, graphs, limits=RequestLimits(waiting=2))
@@ -145,7 +187,7 @@ def test_a_full_queue_is_said():
 
 
 def test_a_model_that_fails_is_one_sentence_and_the_server_lives(monkeypatch, client, caplog):
-    def broken(self: ModelAnswers, asked: Any) -> Any:
+    def broken(self: ModelAnswers, asked: Any, late: float) -> Any:
         raise RuntimeError("/secret/path is broken")
 
     with monkeypatch.context() as patch:

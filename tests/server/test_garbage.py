@@ -1,4 +1,7 @@
-"""32 clients that send garbage: no crash, and memory stays flat."""
+"""32 clients that send garbage for a minute: no crash, and memory stays flat.
+
+pytest -s -m slow tests/server/test_garbage.py      prints requests, answers and memory
+"""
 
 import http.client
 import json
@@ -65,6 +68,7 @@ def test_a_minute_of_garbage():
                 link.close()
 
     with running_server(fitted, graphs) as port:
+        before = resident()
         threads = [threading.Thread(target=client, args=(number, port)) for number in range(CLIENTS)]
         for thread in threads:
             thread.start()
@@ -77,6 +81,10 @@ def test_a_minute_of_garbage():
         link.request("POST", "/predict", whole)
         assert link.getresponse().status == 200
         link.close()
+    answers = ", ".join(f"{status}: {count:,}" for status, count in sorted(seen.items()))
+    said = f"{sum(seen.values()):,} requests in {MINUTE:.0f} s ({answers}), {len(broken)} broken connections; "
+    said += f"memory of server and clients: {before:.0f} MiB before, {half:.0f} MiB half way, {after:.0f} MiB after"
+    print(f"\n{said}")  # noqa: T201  the figures of docs/serve.md
     assert not broken
     assert set(seen) <= {200, 400, 404, 405, 413, 422, 503}
     assert sum(seen.values()) > 1000

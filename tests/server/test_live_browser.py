@@ -6,6 +6,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from rcexplainer.datasets.smiles_file import smiles_graph
 from rcexplainer.gnn import delete_edges
 from rcexplainer.server.application import make_app
 from rcexplainer.server.live_page import PageTexts
-from tests.server.served_case import as_json
+from tests.server.served_case import PAIRS, as_json, link_case, node_case
 from tests.viz.page_case import PageCase, page_case
 
 pytest.importorskip("rdkit", reason="RDKit is not installed: the live page is not opened")
@@ -27,10 +28,9 @@ expect = sync_api.expect
 NUMBER = 8
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    case = page_case()
-    app = make_app(case.fitted, case.graphs[:NUMBER], texts=PageTexts(read_smiles=smiles_graph))
+@contextmanager
+def served(app: Any) -> Iterator[str]:
+    """The address at which an application is served."""
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", ws="none"))
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -42,18 +42,32 @@ def address() -> Iterator[str]:
     thread.join()
 
 
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    case = page_case()
+    with served(make_app(case.fitted, case.graphs[:NUMBER], texts=PageTexts(read_smiles=smiles_graph))) as found:
+        yield found
+
+
 @pytest.fixture
 def visit(address: str) -> Iterator[Any]:
     said: list[str] = []
     with sync_api.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
 
-        def opened(**settings: Any) -> Any:
+        def opened(at: str = address, refused: str | None = None, **settings: Any) -> Any:
+            """A page; the browser itself reports requests that the server refuses, which must have this status."""
             page = browser.new_page(**({"viewport": {"width": 1280, "height": 900}} | settings))
             page.set_default_timeout(10_000)
-            page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+            expected = f"the server responded with a status of {refused}"
+            page.on(
+                "console",
+                lambda message: (
+                    said.append(f"{message.type}: {message.text}") if expected not in message.text else None
+                ),
+            )
             page.on("pageerror", lambda error: said.append(f"error: {error}"))
-            page.goto(address)
+            page.goto(at)
             return page
 
         yield opened
@@ -141,11 +155,79 @@ def test_uploads_and_smiles_are_asked_about(visit: Any) -> None:
         assert len(content) > 3000
 
 
+INDICES = {  # of an upload: what is not read, what is, and what the server gets
+    "node": (["", "x", "1-2", "-3"], " 7 ", 7, "node 7"),
+    "link": (["", "5", "1-2-3", "a-b"], "3 - 9", (3, 9), "3–9"),
+}
+
+
+@pytest.mark.parametrize("task", INDICES)
+def test_a_node_or_link_of_an_uploaded_graph_is_asked_about(visit: Any, task: str) -> None:
+    fitted, graph = node_case() if task == "node" else link_case()
+    wrong, text, index, name = INDICES[task]
+    one = fitted.explain(graph, index=index)
+    with served(make_app(fitted, [graph], [4, 12] if task == "node" else PAIRS[2:])) as at:
+        page = visit(at, refused="422")
+        page.locator("#live-send").click()
+        expect(page.locator("#live-answer")).to_have_text("Choose a file first.")
+        content = json.dumps(as_json(graph) | {"id": "mine"}).encode()
+        page.locator("#live-file").set_input_files(
+            {"name": "g.json", "mimeType": "application/json", "buffer": content}
+        )
+        for bad in wrong:
+            page.locator("#live-index").fill(bad)
+            page.locator("#live-send").click()
+            expect(page.locator("#live-answer")).to_contain_text("such as")
+            expect(page.locator("#live-index")).to_be_focused()
+        page.locator("#live-index").fill("88" if task == "node" else "1, 88")
+        page.keyboard.press("Enter")  # a node that the graph does not have
+        expect(page.locator("#live-answer")).to_contain_text("88")
+        page.locator("#live-index").fill(text)
+        page.keyboard.press("Enter")
+        expect(page.locator("#instance-title")).to_have_text(f"mine, {name}")
+        assert page.locator("#cards .root").count() == (1 if task == "node" else 2)
+        page.get_by_role("button", name="Find the smallest change").click()
+        expect(page.locator("#live-answer")).to_contain_text("ound: ")
+        page.get_by_role("button", name="Restore all").click()
+        expect(page.locator("#live-answer")).to_contain_text("Without 0 edges:")
+        shown = float(page.locator("#live-answer").inner_text().rsplit("= ", 1)[1])
+        assert shown == pytest.approx(float(one.probabilities[one.prediction]), abs=1e-6)
+        page.locator("#live-index").fill("8" if task == "node" else "0,1")  # another one of the same graph
+        page.keyboard.press("Enter")
+        expect(page.locator("#instance-title")).to_have_text("mine, node 8" if task == "node" else "mine, 0–1")
+        page.close()  # before its server
+
+
 def test_phone_width_and_dark_mode_fit(visit: Any) -> None:
     page = visit(viewport={"width": 390, "height": 800}, color_scheme="dark")
     page.get_by_role("button", name="Restore all").click()
     answered(page, 0)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_everything_can_be_asked_with_the_keyboard_alone(visit: Any) -> None:
+    page = visit()
+    page.locator("#cards .edge").first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#live-answer")).to_contain_text("Without")
+    seen = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        seen.append(page.evaluate("document.activeElement.id"))
+        if seen[-1] == "live-search":
+            page.keyboard.press("Enter")
+            break
+    assert seen.index("live-restore") < seen.index("live-search")
+    expect(page.locator("#live-answer")).to_contain_text("ound: ")
+    later = []
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        later.append(page.evaluate("document.activeElement.id"))
+    assert [one for one in later if one.startswith("live-")] == ["live-target", "live-only", "live-file", "live-smiles"]
+    page.locator("#live-smiles").focus()
+    page.keyboard.type("CC[N+](=O)[O-]")
+    page.keyboard.press("Enter")
+    expect(page.locator("#instance-about")).to_contain_text("CC[N+](=O)[O-]")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -41,7 +41,7 @@ def test_the_page_has_the_explanations_and_a_strict_policy(client):
     assert '<script>","no' not in found.text
     values = data_of(found.text)
     assert len(values["instances"]) == 24
-    assert values["live"] == {"smiles": False}
+    assert values["live"] == {"task": "graph", "smiles": False}
     one = values["instances"][5]
     assert {tuple(sorted(one["numbers"][node] for node in edge[:2])) for edge in one["edges"]} == {
         tuple(sorted(pair)) for pair in graph_case()[1][5].edge_index.T.tolist()

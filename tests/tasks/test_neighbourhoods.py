@@ -6,7 +6,8 @@ import torch
 from hypothesis import given, settings
 from torch_geometric.utils import k_hop_subgraph
 
-from rcexplainer.tasks.neighbourhoods import Adjacency
+from rcexplainer.sources.adjacency import Adjacency
+from rcexplainer.tasks.neighbourhoods import Sweep
 
 
 def literal(root: int, hops: int, edge_index: torch.Tensor, num_nodes: int) -> tuple[list[int], list[int]]:
@@ -20,7 +21,7 @@ def test_they_are_the_k_hop_subgraphs(num_nodes: int, num_edges: int, hops: int,
     random = torch.Generator().manual_seed(seed)
     edge_index = torch.randint(num_nodes, (2, num_edges), generator=random)  # directed, loops, duplicates
     roots = torch.randint(num_nodes, (5,), generator=random)
-    found = Adjacency(edge_index, num_nodes).around(roots[:, None], hops)
+    found, _ = Sweep(Adjacency.of(edge_index, num_nodes)).around(roots[:, None], hops)
     for place, root in enumerate(roots.tolist()):
         own = slice(found.node_ptr[place], found.node_ptr[place + 1])
         columns = slice(found.edge_ptr[place], found.edge_ptr[place + 1])
@@ -34,14 +35,14 @@ def test_they_are_the_k_hop_subgraphs(num_nodes: int, num_edges: int, hops: int,
 
 def test_hop_distances_are_counted_against_the_messages() -> None:
     path = torch.tensor([[1, 2, 3, 0], [0, 1, 2, 4]])  # 3 → 2 → 1 → 0 → 4
-    found = Adjacency(path, 5).around(torch.tensor([[0], [4]]), 2)
+    found, _ = Sweep(Adjacency.of(path, 5)).around(torch.tensor([[0], [4]]), 2)
     assert found.nodes.tolist() == [0, 1, 2, 0, 1, 4]
     assert found.hops.flatten().tolist() == [0, 1, 2, 1, 2, 0]
 
 
 def test_of_a_pair_both_neighbourhoods_with_both_distances() -> None:
     path = torch.tensor([[1, 2, 3, 4, 5], [0, 1, 2, 3, 4]])  # 5 → 4 → 3 → 2 → 1 → 0
-    found = Adjacency(path, 6).around(torch.tensor([[0, 3], [4, 5]]), 1)
+    found, _ = Sweep(Adjacency.of(path, 6)).around(torch.tensor([[0, 3], [4, 5]]), 1)
     assert found.nodes.tolist() == [0, 1, 3, 4, 4, 5]
     assert found.hops.tolist() == [[0, 2], [1, 2], [2, 0], [2, 1], [0, 2], [1, 0]]  # 2 = out of reach
     assert found.roots.tolist() == [[0, 2], [0, 1]]
@@ -52,15 +53,15 @@ def test_of_a_pair_both_neighbourhoods_with_both_distances() -> None:
 def test_in_pieces_they_are_the_same(max_edges: int) -> None:
     random = torch.Generator().manual_seed(0)
     edge_index = torch.randint(60, (2, 150), generator=random)
-    adjacency, roots = Adjacency(edge_index, 60), torch.arange(60)
-    pieces = list(adjacency.batches(roots[:, None], 2, max_edges))
-    assert torch.cat([piece for piece, _ in pieces]).flatten().tolist() == roots.tolist()
-    whole = adjacency.around(roots[:, None], 2)
-    assert torch.equal(torch.cat([found.edges for _, found in pieces]), whole.edges)
-    assert torch.equal(torch.cat([found.nodes for _, found in pieces]), whole.nodes)
+    sweep, roots = Sweep(Adjacency.of(edge_index, 60)), torch.arange(60)
+    pieces = list(sweep.batches(roots[:, None], 2, max_edges))
+    assert torch.cat([piece for piece, _, _ in pieces]).flatten().tolist() == roots.tolist()
+    whole, _ = sweep.around(roots[:, None], 2)
+    assert torch.equal(torch.cat([found.edges for _, found, _ in pieces]), whole.edges)
+    assert torch.equal(torch.cat([found.nodes for _, found, _ in pieces]), whole.nodes)
 
 
 def test_a_node_without_edges_is_alone() -> None:
-    found = Adjacency(torch.tensor([[0], [1]]), 3).around(torch.tensor([[2]]), 3)
+    found, _ = Sweep(Adjacency.of(torch.tensor([[0], [1]]), 3)).around(torch.tensor([[2]]), 3)
     assert found.nodes.tolist() == [2]
     assert found.edges.tolist() == []

@@ -4,19 +4,8 @@ from math import inf, nan
 
 import pytest
 
-from rcexplainer.viz.charts import (
-    BOLD,
-    ORDERED,
-    PENS,
-    Level,
-    Pen,
-    Series,
-    draw_curves,
-    draw_dots,
-    draw_square,
-    panels,
-    room,
-)
+from rcexplainer.viz.category_charts import Level, draw_dots, draw_square
+from rcexplainer.viz.charts import BOLD, ORDERED, PENS, Pen, Series, draw_curves, panels, room
 
 pytest.importorskip("matplotlib")
 

@@ -199,3 +199,53 @@ def test_a_notebook_shows_the_drawing_or_the_text(monkeypatch) -> None:
 def test_it_is_reached_from_the_package() -> None:
     assert rc.viz.draw is not None
     assert rc.viz.compare is not None
+
+
+def numbers(text: str) -> list[int]:
+    """The numbers of nodes that an SVG has, in both panels."""
+    return sorted(int(line) for line in texts(text).splitlines() if line.isdigit())
+
+
+def test_nodes_have_their_numbers_as_tables_print_them(tmp_path) -> None:
+    assert numbers(svg(hexagon([0, 7]), tmp_path)) == sorted([*range(7)] * 2)  # the instance and its counterfactual
+    assert numbers(svg(hexagon(), tmp_path)) == list(range(7))
+    assert numbers(svg(hexagon([0, 7]), tmp_path, numbers=False)) == []
+
+
+def test_large_graphs_number_the_explained_node_and_the_ends_of_deleted_edges(tmp_path) -> None:
+    path = [(node, node + 1) for node in range(60)]
+    large = explained(both(path), 61, [4, 64])
+    assert numbers(svg(large, tmp_path)) == [4, 4, 5, 5]
+    assert numbers(svg(large, tmp_path, numbers=True)) == sorted([*range(61)] * 2)
+    node = node_explanation(path, 61, 30, [4, 64])
+    assert numbers(svg(node, tmp_path)) == [4, 4, 5, 5, 30, 30]
+    assert numbers(svg(node, tmp_path, numbers=False)) == []
+
+
+def test_named_nodes_are_called_as_in_tables(tmp_path) -> None:
+    own = hexagon([0, 7], node_names=["Ann", "Bob", "Cem", "Dora", "Emil", "Fay", "Gus"])
+    lines = texts(svg(own, tmp_path)).splitlines()
+    assert {"Ann", "Gus"} <= set(lines)
+    assert numbers(svg(own, tmp_path)) == []
+    kinds = hexagon([0, 7], x=torch.eye(2)[[0, 1, 0, 0, 0, 0, 1]])
+    lines = texts(svg(kinds, tmp_path, node_names=("user", "shop"))).splitlines()
+    assert {"user0", "shop1", "shop6"} <= set(lines)
+    plain = texts(svg(kinds, tmp_path, node_names=("user", "shop"), numbers=False)).splitlines()
+    assert {"user", "shop"} <= set(plain)
+    assert "user0" not in plain
+
+
+def test_numbers_stay_inside_the_frame() -> None:
+    figure = explained(
+        both([(node, node + 1) for node in range(9)] + [(4, 10), (10, 11), (11, 12)]), 13, [0, 12]
+    ).draw()
+    figure.canvas.draw()
+    for axes in figure.axes[:2]:
+        frame = axes.get_window_extent()
+        for text in axes.texts:
+            if text.get_text().isdigit():
+                box = text.get_window_extent()
+                assert frame.x0 <= box.x0, text
+                assert box.x1 <= frame.x1, text
+                assert frame.y0 <= box.y0, text
+                assert box.y1 <= frame.y1, text

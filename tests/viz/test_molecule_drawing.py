@@ -13,6 +13,7 @@ from rcexplainer.datasets.fragments import ATOM_NAMES, BOND_NAMES
 from rcexplainer.datasets.smiles_file import csv
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation
+from rcexplainer.viz.drawing_options import DrawingOptions
 from rcexplainer.viz.drawing_style import lay_out
 from rcexplainer.viz.graph_drawing import GraphDrawing
 from rcexplainer.viz.molecule_drawing import MoleculeDrawing
@@ -172,3 +173,36 @@ def test_rdkits_paths_are_read_back() -> None:
     assert (bond.bond, bond.filled, bond.points.tolist()) == (3, False, [[1.5, 2], [-3, 4.25]])
     assert (text.bond, text.filled, len(text.points)) == (None, True, 7)
     assert list(map(int, text.codes)) == [1, 3, 3, 4, 4, 4, 79]  # move, curves, close
+
+
+def notes(drawing: MoleculeDrawing) -> dict[int, str]:
+    """The note beside each atom."""
+    atoms = drawing.mol.GetAtoms()
+    return {atom.GetIdx(): atom.GetProp("atomNote") for atom in atoms if atom.HasProp("atomNote")}
+
+
+def test_atoms_have_the_numbers_of_their_nodes(nitrobenzene) -> None:
+    one = explain(nitrobenzene, [(5, 6)])
+    assert notes(MoleculeDrawing.of([one])) == {atom: str(atom) for atom in range(9)}
+    assert notes(MoleculeDrawing.of([one], DrawingOptions(numbers=False))) == {}
+    graph = mutagenicity_like()
+    graph = graph.subgraph(torch.tensor([4, 0, 1, 2, 3, 5, 6]))  # a folded hydrogen comes first
+    drawing = MoleculeDrawing.of([explain(graph, [(0, 1)], scores=torch.zeros(12))])
+    assert notes(drawing) == {atom: str(node) for node, atom in enumerate(drawing.atoms) if atom >= 0}
+    assert -1 in drawing.atoms
+    plain, numbered = (one.draw(numbers=how).axes[1].patches for how in (False, True))
+    assert len(numbered) >= len(plain) + 9  # a digit for every atom, in the counterfactual too
+
+
+def test_large_molecules_number_the_ends_of_deleted_bonds(tmp_path) -> None:
+    chain = "C" * 45
+    bonds = [(atom, atom + 1) for atom in range(44)]
+    one = explain(Data(edge_index=both(bonds), num_nodes=45, smiles=chain), [(7, 8)])
+    assert notes(MoleculeDrawing.of([one])) == {7: "7", 8: "8"}
+    assert len(notes(MoleculeDrawing.of([one], DrawingOptions(numbers=True)))) == 45
+
+
+def test_small_molecules_are_not_blown_up(nitrobenzene) -> None:
+    ethanol = explain(Data(edge_index=both([(0, 1), (1, 2)]), num_nodes=3, smiles="CCO"), [(1, 2)])
+    widths = [one.draw().axes[0].get_xlim() for one in (ethanol, explain(nitrobenzene, [(5, 6)]))]
+    assert widths[0][1] - widths[0][0] > 6

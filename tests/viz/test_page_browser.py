@@ -15,10 +15,12 @@ import torch
 from torch_geometric.data import Data
 
 import rcexplainer as rc
+from rcexplainer.counterfactual_graph import Counterfactual
 from rcexplainer.gnn import delete_edges
 from rcexplainer.viz.page.contents import make_document
 from rcexplainer.viz.page.curves import deletion_curves
 from rcexplainer.viz.page.render import render_page
+from tests.viz.explained import both
 from tests.viz.page_case import PageCase, page_case
 
 pytest.importorskip("rdkit")
@@ -55,7 +57,16 @@ def files(case: PageCase, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     ring = torch.tensor([[1, 1, 2, 3], [0, 2, 1, 2]])
     motif = torch.tensor([True, False, False, False])
     directed = Data(edge_index=ring, num_nodes=4, edge_motif=motif)
+    named = Data(edge_index=ring, num_nodes=4, node_names=["Ann", "Bob", "Cem", "Dora"])
+    path = Data(edge_index=both([(node, node + 1) for node in range(49)]), num_nodes=50)
+    gone = Counterfactual(path, torch.tensor([7, 56]), 0, torch.tensor([0.2, 0.8]))
     return {
+        "named": rc.viz.page(
+            rc.Explanation(named, torch.linspace(1, 0, 4), 0, torch.tensor([0.6, 0.4])), folder / "named.html"
+        ),
+        "large": rc.viz.page(
+            rc.Explanation(path, torch.rand(98), 0, torch.tensor([0.6, 0.4]), (), gone), folder / "large.html"
+        ),
         "directed": rc.viz.page(
             rc.Explanation(directed, torch.linspace(0, 1, 4), 0, torch.tensor([0.6, 0.4])), folder / "d.html"
         ),
@@ -211,6 +222,114 @@ def test_everything_by_keyboard(visit: Any, case: PageCase) -> None:
     expect(page.get_by_role("dialog")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_the_table_keeps_the_focus(visit: Any) -> None:
+    page = visit("whole")
+    focused = "document.activeElement.closest('tr')?.dataset.number ?? document.activeElement.id"
+    title = page.locator("#instance-title")
+    page.keyboard.press("/")
+    page.keyboard.type("mol-4")
+    page.keyboard.press("Enter")  # opens the first row found, and goes on from there
+    expect(title).to_have_text("mol-4")
+    assert page.evaluate(focused) == "4"
+    page.keyboard.press("ArrowDown")
+    expect(title).to_have_text("mol-40")
+    page.keyboard.press("End")
+    expect(title).to_have_text("mol-49")
+    page.keyboard.press("Home")
+    assert page.evaluate(focused) == "4"
+    page.keyboard.press("Enter")  # the row is drawn anew, and has the focus again
+    assert page.evaluate(focused) == "4"
+    page.keyboard.press("/")
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate(focused) == "4"
+    page.keyboard.press("PageDown")
+    expect(title).to_have_text("mol-24")
+    assert page.evaluate(focused) == "24"
+    page.keyboard.press("PageUp")
+    assert page.evaluate(focused) == "4"
+
+
+def test_sort_and_filter_by_keyboard(visit: Any, case: PageCase) -> None:
+    page, sizes = visit("whole"), [len(one.units) for one in case.explanations]
+    head = page.locator('th[data-key="size"] button')
+    head.focus()
+    for _ in range(2):
+        page.keyboard.press("Enter")
+    assert names(page)[0] == f"mol-{max(range(60), key=lambda place: sizes[place])}"
+    assert page.evaluate("document.activeElement.closest('th').dataset.key") == "size"
+    page.locator("#filter-outcome").focus()
+    page.keyboard.press("ArrowDown")
+    assert page.locator("#filter-outcome").input_value() == "flipped"
+    expect(page.locator("#table-body .badge:not(.flipped)")).to_have_count(0)
+    page.keyboard.press("ArrowUp")
+    page.locator("#pager-next").focus()
+    for _ in range(2):
+        page.keyboard.press("Enter")
+    assert page.locator("#pager-next").is_disabled()
+    assert page.evaluate("document.activeElement.id") == "pager-back"
+
+
+def test_the_address_names_the_instance(visit: Any) -> None:
+    page = visit("whole")
+    title, start = page.locator("#instance-title"), page.url.split("#")[0]
+    page.locator("#table-body tr").nth(7).click()
+    assert page.url == f"{start}#7"
+    page.reload()
+    expect(title).to_have_text("mol-7")
+    expect(page.locator("#table-body tr.selected td.name")).to_have_text("mol-7")
+    page.keyboard.press("j")
+    assert page.url == f"{start}#8"
+    page.evaluate("location.hash = '#33'")  # as typed, or by a link
+    expect(title).to_have_text("mol-33")
+    expect(page.locator("#table-body tr.selected td.name")).to_have_text("mol-33")
+    for wrong in ("#60", "#-1", "#mol-2", "#1e1"):
+        page.goto(f"{start}{wrong}")
+        page.reload()
+        expect(title).to_have_text("mol-0")
+
+
+def shown_numbers(page: Any) -> list[int]:
+    """The numbers of nodes that can be seen in the drawing."""
+    return sorted(int(one.text_content()) for one in page.locator("#cards .number").all() if one.is_visible())
+
+
+def test_atoms_have_their_numbers(visit: Any, case: PageCase) -> None:
+    page, one = visit("whole"), case.explanations[0]
+    assert shown_numbers(page) == list(range(one.graph.num_nodes))
+    page.keyboard.press("n")
+    assert shown_numbers(page) == []
+    page.get_by_role("button", name="Numbers of atoms").click()
+    assert shown_numbers(page) == list(range(one.graph.num_nodes))
+    assert page.locator(".thumbnail .number").count() == 0
+
+
+def test_nothing_is_cut_off_at_the_edge_of_a_drawing(visit: Any) -> None:
+    page = visit("whole")
+    outside = """() => {
+      const frame = document.querySelector("#cards .drawing").getBoundingClientRect();
+      return [...document.querySelectorAll("#cards .node text")].filter((text) => {
+        const box = text.getBoundingClientRect();
+        return box.left < frame.left || box.right > frame.right || box.top < frame.top || box.bottom > frame.bottom;
+      }).map((text) => text.textContent);
+    }"""
+    for _ in range(25):
+        assert page.evaluate(outside) == []
+        page.keyboard.press("j")
+
+
+def test_large_graphs_number_the_ends_of_deleted_edges(visit: Any) -> None:
+    page = visit("large")
+    assert shown_numbers(page) == [7, 8]
+    page.keyboard.press("n")
+    assert len(shown_numbers(page)) == 50
+    page = visit("named")
+    assert page.locator("#cards .node text").all_text_contents() == ["Ann", "Bob", "Cem", "Dora"]
+    page.locator('#cards .edge[data-edge="0"]').focus()
+    assert re.match("Bob→Ann: score", page.locator("#edge-readout").inner_text())
 
 
 def test_found_and_failed_searches_are_told_apart_by_word_mark_and_frame(visit: Any, case: PageCase) -> None:

@@ -1,5 +1,6 @@
 """Deleted substructures are grouped by what they are, counted by hand."""
 
+import networkx as nx
 import pytest
 import torch
 from torch_geometric.data import Data
@@ -8,7 +9,9 @@ from rcexplainer.counterfactual_graph import Counterfactual
 from rcexplainer.datasets.fragments import read_smiles, to_data
 from rcexplainer.explanation import Explanation
 from rcexplainer.viz.page import reasons
+from rcexplainer.viz.page.aromatic_rings import aromatic_bonds
 from rcexplainer.viz.page.reasons import common_reasons, deleted_pieces
+from tests.viz.explained import both
 
 BEFORE, AFTER = torch.tensor([0.9, 0.1]), torch.tensor([0.2, 0.8])
 
@@ -92,3 +95,69 @@ def test_what_deletes_nothing_gives_no_reason() -> None:
     graph = path([0, 1, 2])
     alone = Explanation(graph, torch.zeros(4), 0, BEFORE)
     assert common_reasons([(0, alone), (1, explained(graph, [], flipped=False))]) == []
+
+
+def tu_molecule(smiles: str, other_form: bool = False) -> Data:
+    """A molecule as TU files have it: hydrogens are nodes, and bonds of rings are single and double in turn."""
+    chem = pytest.importorskip("rdkit.Chem")
+    mol = chem.AddHs(chem.MolFromSmiles(smiles))
+    ring = [bond.GetIsAromatic() for bond in mol.GetBonds()]
+    chem.Kekulize(mol, clearAromaticFlags=True)
+    kinds = [int(bond.GetBondTypeAsDouble()) - 1 for bond in mol.GetBonds()]
+    kinds = [1 - kind if inside and other_form else kind for kind, inside in zip(kinds, ring, strict=True)]
+    pairs = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in mol.GetBonds()]
+    numbers = torch.tensor([atom.GetAtomicNum() for atom in mol.GetAtoms()])
+    x, kind = torch.eye(14)[torch.zeros_like(numbers)], torch.eye(3)[kinds * 2]
+    return Data(x=x, edge_index=both(pairs), edge_attr=kind, atomic_number=numbers)
+
+
+@pytest.mark.parametrize("deleted", [[(0, 1)], [(4, 5), (5, 6)], [(5, 6)]])
+def test_both_forms_of_an_aromatic_ring_are_one_reason(deleted: list[tuple[int, int]]) -> None:
+    graphs = [tu_molecule("c1ccccc1[N+](=O)[O-]", form) for form in (False, True)]
+    found = common_reasons((number, explained(graph, deleted)) for number, graph in enumerate(graphs))
+    assert [one.count for one in found] == [2]
+    assert "c" in found[0].text
+
+
+def test_the_sides_of_a_ring_are_one_reason_of_one_instance() -> None:
+    graph = tu_molecule("c1ccccc1[N+](=O)[O-]")
+    across = common_reasons([(0, explained(graph, [(0, 1)])), (1, explained(graph, [(1, 2)]))])
+    assert [(one.text, one.count) for one in across] == [("[H]c(c)~c([H])c", 2)]
+
+
+def test_stereochemistry_is_no_reason() -> None:
+    pytest.importorskip("rdkit")
+    ends = [(0, 1), (1, 2), (2, 3)]
+    graphs = [Data(edge_index=both(ends), num_nodes=4, smiles=smiles) for smiles in ("F/C=C/F", "F/C=C\\F")]
+    found = common_reasons((number, explained(graph, [(0, 1)])) for number, graph in enumerate(graphs))
+    assert [(one.text, one.count) for one in found] == [("C=C~F", 2)]
+
+
+@pytest.mark.parametrize("smiles", ["c1ccccc1[N+](=O)[O-]", "c1ccncc1"])
+def test_without_rdkit_both_forms_of_a_ring_are_one_reason_too(smiles: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs = [tu_molecule(smiles, form) for form in (False, True)]
+    monkeypatch.setattr(reasons, "as_molecule", lambda *_: None)
+    names, kinds = tuple(f"kind {place}" for place in range(14)), ("single", "double", "triple")
+    members = [(number, explained(graph, [(0, 1)])) for number, graph in enumerate(graphs)]
+    assert [one.count for one in common_reasons(members, names, kinds)] == [2]
+
+
+def test_aromatic_rings_by_hand() -> None:
+    def ring(doubles: list[tuple[int, int]], extra: tuple[tuple[int, int], ...] = ()) -> nx.Graph:
+        graph = nx.cycle_graph(6)
+        graph.add_edges_from(extra)
+        for u, v in graph.edges:
+            graph.edges[u, v]["kind"] = "double" if (u, v) in doubles or (v, u) in doubles else "single"
+        return graph
+
+    benzene = [ring([(0, 1), (2, 3), (4, 5)]), ring([(1, 2), (3, 4), (5, 0)])]
+    assert (
+        aromatic_bonds(benzene[0])
+        == aromatic_bonds(benzene[1])
+        == {frozenset(bond) for bond in nx.cycle_graph(6).edges}
+    )
+    assert aromatic_bonds(ring([(0, 1), (2, 3)])) == set()
+    quinone = ring([(1, 2), (4, 5), (0, 6), (3, 7)], ((0, 6), (3, 7)))
+    assert aromatic_bonds(quinone) == set()
+    naphthalene = ring([(0, 1), (2, 3), (4, 5), (6, 7), (8, 9)], ((5, 6), (6, 7), (7, 8), (8, 9), (9, 0)))
+    assert len(aromatic_bonds(naphthalene)) == 11  # the rings share 5–0

@@ -19,30 +19,24 @@ from rcexplainer.benchmark.case import Case
 from rcexplainer.benchmark.dead import why_dead
 from rcexplainer.benchmark.layout import EXPLAINED
 from rcexplainer.benchmark.measures import NAN, ROBUST_K, ROBUST_NOISE, keeps_without_edges, motif_flips
+from rcexplainer.benchmark.method_outcome import CounterfactualShares, MethodOutcome, fit_or_reason, search_fields
 from rcexplainer.benchmark.methods import METHODS, USUAL, Caps
 from rcexplainer.benchmark.networks import on_device, sample
 from rcexplainer.benchmark.noise_measures import compared_auc, overlap, rounded, under_noise
 from rcexplainer.benchmark.records import LATER
 from rcexplainer.benchmark.results import OURS
-from rcexplainer.errors import MissingExtraError, RCExplainerError
 from rcexplainer.explainer import FittedRCExplainer
 from rcexplainer.explanation import Explanation
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.metrics import Robustness, fidelity, motif_accuracy, motif_auc, sufficiency
 from rcexplainer.metrics.fidelity import SPARSITIES
-from rcexplainer.metrics.flips import counterfactuals
 from rcexplainer.metrics.region_agreement import RegionAgreement, region_agreement
 
 
 @dataclass(frozen=True)
-class Measured:
-    """One method on the held-out instances of one network."""
+class Measured(MethodOutcome, CounterfactualShares):
+    """Everything but times."""
 
-    method: str
-    seed: int
-    held_out: int = 0  # held-out instances of the case
-    instances: int = 0  # explained
-    failed: int = 0
     fidelity: tuple[float, ...] = ()  # at SPARSITIES, as the next four
     flips: tuple[float, ...] = ()
     kept: tuple[float, ...] = ()  # share predicted the same from the explanation alone
@@ -51,24 +45,16 @@ class Measured:
     labelled_graphs: int = 0
     auc: float = NAN  # of the scores against the motif's edges
     accuracy: float = NAN  # the motif's nodes among those of the top edges; node and link sets only
-    flipped: float = NAN  # share with a verified counterfactual
-    minimal: float = NAN  # share of these that are verified to be minimal
-    size: float = NAN  # median number of units they delete
-    search_flipped: float = NAN  # the same three by RCExplainer's own search
-    search_minimal: float = NAN
-    search_size: float = NAN
     robust: Robustness | None = None  # under the paper's noise; graph sets only
     strict: Robustness | None = None  # the same graphs under strict noise
     jaccard: float = NAN  # overlap of counterfactuals at 10 % noise, the paper's
     jaccard_copies: int = 0  # copies that have one, as their graph has
     strict_jaccard: float = NAN  # the same two under strict noise
     strict_jaccard_copies: int = 0
-    places: tuple[int, ...] = ()  # the held-out instances that were explained
     drops: tuple[tuple[float, ...], ...] = ()  # [sparsity][instance]: fidelity is their mean
     robust_places: tuple[int, ...] = ()  # the graphs whose noisy copies were explained
     edgeless: float = field(default=NAN, metadata=LATER)  # share that keeps its prediction without any edge
     region_agreement: RegionAgreement | None = field(default=None, metadata=LATER)  # of explainers that have regions
-    skipped: str = ""  # why nothing was measured
     dead: str = field(default="", metadata=LATER)  # why its rankings say nothing
 
     @property
@@ -107,12 +93,9 @@ def measure(
     Raises:
         MissingExtraError: The method needs a package that is not installed; with it there would be a result.
     """
-    try:
-        fitted = METHODS[name].fit(case, progress)
-    except MissingExtraError:
-        raise
-    except RCExplainerError as error:
-        return Measured(name, case.seed, skipped=str(error))
+    fitted = fit_or_reason(case, name, progress)
+    if isinstance(fitted, str):
+        return Measured(name, case.seed, skipped=fitted)
     return measure_fitted(case, name, fitted, noise=noise, k=k, caps=caps)
 
 
@@ -135,8 +118,7 @@ def measure_fitted(
     if not shown:
         return Measured(name, case.seed, failed=len(places), skipped="it could explain none of the instances")
     without, alone = fidelity(case.split, shown, SPARSITIES), sufficiency(case.split, shown, SPARSITIES)
-    prefixes = counterfactuals(shown)
-    searched = counterfactuals(case.explain(fitted, places, "greedy")) if name == OURS else None
+    searched = case.explain(fitted, places, "greedy") if name == OURS else None
     labelled = _labelled(case, fitted, caps.labelled)
     noised = [] if case.within or not noise else case.first(caps.noisy)
     compared = [] if case.within or not noise else case.first(caps.overlaps)
@@ -157,12 +139,7 @@ def measure_fitted(
         labelled_graphs=len(labelled),
         auc=motif_auc(shown) if known else NAN,
         accuracy=motif_accuracy(shown) if known and case.within else NAN,
-        flipped=prefixes.flipped,
-        minimal=prefixes.minimal,
-        size=prefixes.size,
-        search_flipped=NAN if searched is None else searched.flipped,
-        search_minimal=NAN if searched is None else searched.minimal,
-        search_size=NAN if searched is None else searched.size,
+        **search_fields(shown, searched),
         robust=under_noise(case, fitted, found, noised, noise, k, "paper"),
         strict=under_noise(case, fitted, found, noised, noise, k, "strict"),
         jaccard=overlaps[0],

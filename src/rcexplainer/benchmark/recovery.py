@@ -8,24 +8,22 @@ counterfactuals of the scores, verified; and which share of the motif's edges su
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from rcexplainer.benchmark.case import Case
 from rcexplainer.benchmark.dead import why_dead
-from rcexplainer.benchmark.measures import NAN, predictions
-from rcexplainer.benchmark.methods import METHODS
+from rcexplainer.benchmark.measures import predictions
+from rcexplainer.benchmark.method_outcome import CounterfactualShares, MethodOutcome, fit_or_reason, search_fields
 from rcexplainer.benchmark.results import OURS
-from rcexplainer.errors import MissingExtraError, RCExplainerError
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn import SplitModel, delete_edges
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.metrics import (
     MotifDirection,
     MotifRecovery,
-    counterfactuals,
     fidelity,
     motif_direction,
     motif_recovery,
@@ -35,7 +33,7 @@ from rcexplainer.metrics.motif import motif_edges
 
 
 @dataclass(frozen=True)
-class GroupRecovery:
+class GroupRecovery(CounterfactualShares):
     """One method on one group of instances."""
 
     instances: int
@@ -44,27 +42,14 @@ class GroupRecovery:
     direction: MotifDirection  # of the motif's edges; the same for every method
     fidelity: tuple[float, ...]  # of the scores, at SPARSITIES, as the next one
     flips: tuple[float, ...]
-    flipped: float  # share with a verified counterfactual
-    minimal: float  # share of these that are verified to be minimal
-    size: float  # median number of units they delete
-    search_flipped: float = NAN  # the same three by RCExplainer's own search
-    search_minimal: float = NAN
-    search_size: float = NAN
 
 
 @dataclass(frozen=True)
-class Recovered:
-    """One method on the held-out instances of one network."""
+class Recovered(MethodOutcome):
+    """Both groups."""
 
-    method: str
-    seed: int
-    held_out: int = 0  # held-out instances of the case
-    instances: int = 0  # explained
-    failed: int = 0
     flipping: GroupRecovery | None = None  # None where no instance flips without its motif
     everyone: GroupRecovery | None = None
-    places: tuple[int, ...] = field(default=(), repr=False)  # the held-out instances that were explained
-    skipped: str = ""  # why nothing was measured
     dead: str = ""  # why its rankings say nothing
 
 
@@ -83,12 +68,9 @@ def recover(case: Case, name: str, most: int | None = None, progress: bool = Tru
     Raises:
         MissingExtraError: The method needs a package that is not installed; with it there would be a result.
     """
-    try:
-        fitted = METHODS[name].fit(case, progress)
-    except MissingExtraError:
-        raise
-    except RCExplainerError as error:
-        return Recovered(name, case.seed, skipped=str(error))
+    fitted = fit_or_reason(case, name, progress)
+    if isinstance(fitted, str):
+        return Recovered(name, case.seed, skipped=fitted)
     return recover_fitted(case, name, fitted, most)
 
 
@@ -141,19 +123,13 @@ def second_reading(ones: Sequence[Explanation]) -> MotifRecovery | None:
 
 
 def _group(split: SplitModel, ones: list[Explanation], searched: list[Explanation] | None) -> GroupRecovery:
-    without, found = fidelity(split, ones, SPARSITIES), counterfactuals(ones)
-    made = GroupRecovery(
+    without = fidelity(split, ones, SPARSITIES)
+    return GroupRecovery(
         len(ones),
         motif_recovery(ones),
         second_reading(ones),
         motif_direction(split, ones),
         without.drop,
         without.flips,
-        found.flipped,
-        found.minimal,
-        found.size,
+        **search_fields(ones, searched),
     )
-    if not searched:
-        return made
-    own = counterfactuals(searched)
-    return replace(made, search_flipped=own.flipped, search_minimal=own.minimal, search_size=own.size)

@@ -16,6 +16,8 @@ EXAMPLES = (
     "rcexplainer bench explain --keep networks --out speed",
     "rcexplainer bench fit --rows graphs --graphs 500 --threads 2",
     "rcexplainer bench scaling --out speed",
+    "rcexplainer bench stream --repeats 1 --keep fits --out speed",
+    "rcexplainer bench scale --rows 1e5,1e6,1e7,1e8 --scratch /data/tmp",
     "rcexplainer bench engine --graphs 200000 --keep networks --out speed",
 )
 
@@ -28,8 +30,10 @@ def bench(
             help="explain (explanations, relative to forward passes, and other explainers), fit (fits, relative to "
             "training steps of the network), hub (searches around nodes with many neighbours), scaling (cost against "
             "graphs, edges and classes), memory (peaks of fits), serve (requests to a server "
-            "from 1, 8 and 32 clients), engine (files of molecules explained by the local engine and by Ray), "
-            "engine-model (what they cost, fitted and checked), import (the time to import the package), core (scores "
+            "from 1, 8 and 32 clients), stream (fits on 4,000 to 400,000 molecules, in memory and "
+            "streamed: quality and peak memory), scale (nodes of graphs on disk with up to 100,000,000 edges), "
+            "engine (files of molecules explained by the local engine and by Ray), engine-model (what they cost, "
+            "fitted and checked), import (the time to import the package), core (scores "
             "and training steps), regions (decision regions of a million embeddings) or nodes (computation "
             "graphs of 10,000 nodes).",
         ),
@@ -41,8 +45,9 @@ def bench(
             metavar="NAME,NAME…",
             help="Measure these rows alone: list, alone, all, others (explain); graphs, nodes, ba-community (fit); "
             "late, large (hub); graphs, edges, classes (scaling); large graph, classes, each class (memory); predict, "
-            "explain (serve); local 1, local 2, ray 1, ray 2, smiles 1, loader, explain, memory (engine); local, ray, "
-            "stages (engine-model).",
+            "explain (serve); 4000 list, 40000 list, 40000 stream, 400000 stream, pool 400, pool 1000, pool 16000 "
+            "(stream); 1e5, 1e6, 1e7, 1e8 (scale; the last one on request alone); local 1, local 2, ray 1, ray 2, "
+            "smiles 1, loader, explain, memory (engine); local, ray, stages (engine-model).",
         ),
     ] = None,
     graphs: Annotated[
@@ -62,6 +67,10 @@ def bench(
         float,
         typer.Option(min=0, metavar="S", help="For scaling: a series ends at a size that takes longer."),
     ] = 20.0,
+    scratch: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="For scale: where its graphs are written and removed again, up to 4 GB."),
+    ] = None,
     root: Root = None,
     out: Annotated[
         Path | None,
@@ -92,7 +101,7 @@ def bench(
         writable_folder(out)
     where = str(usable_device(device)) if device is not None else "cpu"
     names = tuple(name.strip() for name in (rows or "").split(",") if name.strip())
-    options = BenchOptions(repeats, where, names, graphs, keep, root, limit)
+    options = BenchOptions(repeats, where, names, graphs, keep, root, limit, scratch)
     found: list[dict[str, Any]] = []
     for row in benchmark(what)(options):  # a run that is stopped leaves what it has measured
         found.append(row)

@@ -27,7 +27,7 @@ def datasets(
     root: Root = None,
     as_json: Json = False,
 ) -> None:
-    """List the datasets without loading any, or load some of them and show their sizes."""
+    """List the datasets, or load some of them and show their sizes."""
     if names:
         from rcexplainer.datasets.inventory import describe
 

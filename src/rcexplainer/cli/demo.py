@@ -28,7 +28,7 @@ def demo(
     as_json: Json = False,
     threads: Threads = None,
 ) -> None:
-    """Train a network on built-in molecules, explain it, and show which missing bonds would change its predictions.
+    """Train a network on built-in molecules, and show the bonds without which its predictions change.
 
     Ends with a page to open in a browser. Takes about two minutes and needs no download.
     """

@@ -26,7 +26,6 @@ from rcexplainer.cli.options import (
     Quiet,
     Root,
     Settings,
-    SplitSeed,
     TaskOption,
     Threads,
     parse_settings,
@@ -90,7 +89,16 @@ def evaluate(
             help="Measure this explainer, a file that `rcexplainer fit` wrote, in place of fitting one.",
         ),
     ] = None,
-    seed: SplitSeed = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            rich_help_panel=OWN,
+            help="Seed of the split, with --model (default: the seed it was trained with; 0 for your own).",
+            show_default=False,
+        ),
+    ] = None,
     methods: Annotated[
         str | None,
         typer.Option(
@@ -121,7 +129,8 @@ def evaluate(
         ),
     ] = 1,
     robustness: Annotated[
-        bool, typer.Option(rich_help_panel=PROTOCOL, help="Measure whether explanations survive 10 % noise.")
+        bool,
+        typer.Option(metavar="", rich_help_panel=PROTOCOL, help="Measure whether explanations survive 10 % noise."),
     ] = True,
     out: Annotated[
         Path | None,
@@ -136,9 +145,10 @@ def evaluate(
     device: Device = None,
     threads: Threads = None,
 ) -> None:
-    """Train networks, explain them, and measure fidelity, flips, robustness, motif accuracy and time.
+    """Measure and compare explainers on held-out graphs, nodes or links.
 
-    With --model nothing is trained but explainers: fidelity, flips and counterfactuals on held-out instances.
+    For a dataset networks are trained: fidelity, flips, robustness, motif accuracy and time. With --model none is:
+    fidelity, flips and counterfactuals of explainers for that network.
     """
     use_threads(threads)
     if out is not None:

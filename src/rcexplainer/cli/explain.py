@@ -20,11 +20,13 @@ from rcexplainer.cli.options import (
     ForwardName,
     GraphsName,
     IndexTexts,
+    InputPath,
     Json,
     ModelName,
     PartName,
     Quiet,
     Root,
+    SmilesColumn,
     SplitSeed,
     TaskOption,
     Threads,
@@ -36,12 +38,11 @@ from rcexplainer.saving.documents import writable_file, write_document
 EXAMPLES = (
     f"rcexplainer explain {SAVED_EXPLAINER} --limit 5",
     f"rcexplainer explain {SAVED_EXPLAINER} \\\n    --predicted positive --search greedy --out explanations.json",
-    f"rcexplainer explain {SAVED_EXPLAINER} \\\n    --search greedy --confidence 0.8",
-    f"rcexplainer explain {SAVED_EXPLAINER} --limit 5 --refine 32",
     f"rcexplainer explain {SAVED_EXPLAINER} --html page.html",
     "rcexplainer explain --input molecules.csv --model gnn.safetensors --explainer explainer.safetensors",
     "rcexplainer explain --input 'molecules/*.parquet' --out results --engine ray \\\n"
     "    --model gnn.safetensors --explainer explainer.safetensors",
+    "rcexplainer explain --dataset ba-shapes --model gnn.safetensors --explainer explainer.safetensors --index 310,455",
     f"rcexplainer explain {OWN_EXPLAINER} --index 3,5,8",
     f"rcexplainer explain {OWN_EXPLAINER} --task link --index 0-5,2-9",
 )
@@ -54,21 +55,8 @@ def explain(
     graphs: GraphsName = None,
     task: TaskOption = None,
     forward: ForwardName = None,
-    input_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--input",
-            metavar="PATH",
-            rich_help_panel=INPUT,
-            help="A file, folder or pattern in place of a dataset: CSV or Parquet with a column of SMILES (for "
-            "networks trained on csv:PATH or nitro), or Parquet with a graph in each row. Labels are not needed.",
-            show_default=False,
-        ),
-    ] = None,
-    smiles_column: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", rich_help_panel=INPUT, help="Column of SMILES of --input (default: found)."),
-    ] = None,
+    input_file: InputPath = None,
+    smiles_column: SmilesColumn = None,
     id_column: Annotated[
         str | None,
         typer.Option(metavar="NAME", rich_help_panel=INPUT, help="Column of ids of --input (default: found, if any)."),
@@ -100,8 +88,8 @@ def explain(
         typer.Option(
             metavar="N|Ns",
             rich_help_panel=METHOD,
-            help="What the search may cost for each graph: a number of model runs such as 500, or seconds such as 2.5s "
-            "(default: 3000 runs). A search that reaches it gives the best it has.",
+            help="What each search may cost: a number of model runs such as 500, or seconds such as 2.5s (default: "
+            "3000 runs). A search that reaches it gives the best it has.",
         ),
     ] = None,
     confidence: Annotated[
@@ -109,8 +97,8 @@ def explain(
         typer.Option(
             metavar="P",
             rich_help_panel=METHOD,
-            help="Probability that another class must reach without the deleted edges, such as 0.8, so that the "
-            "counterfactual does not stand on the boundary (default: it need only be the predicted class).",
+            help="Probability that another class must reach without the deleted edges, such as 0.8, for "
+            "counterfactuals away from the decision boundary (default: it need only be the predicted class).",
         ),
     ] = None,
     refine: Annotated[
@@ -119,8 +107,8 @@ def explain(
             min=1,
             metavar="N",
             rich_help_panel=METHOD,
-            help="Model runs to spend on the ranking of each graph's edges, by really deleting those ranked first "
-            "(default: none, the explainer's own scores). The search then starts from the better ranking.",
+            help="Model runs to spend on a better ranking, by really deleting the edges ranked first (default: none, "
+            "the explainer's own scores).",
         ),
     ] = None,
     out: Annotated[
@@ -181,7 +169,7 @@ def explain(
         ),
     ] = None,
 ) -> None:
-    """Explain graphs, nodes or links: the prediction, the edges without which it changes, and the prediction then."""
+    """Show which edges, deleted, change the prediction of a graph, node or link."""
     use_threads(threads)
     from rcexplainer.cli.explain_settings import ExplainSettings, parse_budget
     from rcexplainer.cli.explanation_page import writable_page, write_page

@@ -1,6 +1,7 @@
 """One explanation in words and as JSON values: edges by the names of their nodes, classes by theirs."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from torch import Tensor
@@ -25,12 +26,13 @@ def explanation_record(one: Explanation, data: GraphDataset) -> dict[str, Any]:
         Where the graph comes from (`id`, `row`, `smiles`) and what its nodes are called, where that is known;
         prediction, highest edge scores (with the relevance of the edge, if the method has that reading), the model runs
         spent on their ranking (`refined`), and counterfactual (None where none was searched for). An edge is a pair of
-        nodes, counted from 0 within the graph. `nodes` and `edges` count what the prediction depends on.
+        nodes, counted from 0 within the graph. `nodes` and `edges` count what the prediction depends on. For a graph on
+        disk or in a store `checked` says what its answers were compared with.
     """
     class_names, node_names = data.class_names, data.node_names
     best = one.unit_scores.argsort(descending=True, stable=True)[:TOP_EDGES]
     top = zip(
-        one.units.pair[:, best].T.tolist(),
+        one.inner_units.pair[:, best].T.tolist(),
         edge_labels(one, best, node_names),
         one.unit_scores[best].tolist(),
         strict=True,
@@ -38,7 +40,7 @@ def explanation_record(one: Explanation, data: GraphDataset) -> dict[str, Any]:
     record: dict[str, Any] = identity(one.graph) if one.index is None else {}
     record |= {
         "nodes": int(one.instance.num_nodes or 0),
-        "edges": len(one.units),
+        "edges": len(one.inner_units),
         "prediction": class_names[one.prediction],
         "probabilities": dict(zip(class_names, one.probabilities.tolist(), strict=True)),
         "top": [{"edge": pair, "name": name, "score": score} for pair, name, score in top],
@@ -52,10 +54,12 @@ def explanation_record(one: Explanation, data: GraphDataset) -> dict[str, Any]:
     if one.relevance is not None:
         for edge, relevance in zip(record["top"], one.unit_relevance[best].tolist(), strict=True):
             edge["relevance"] = relevance
+    if one.checked is not None:
+        record["checked"] = asdict(one.checked)
     if (counterfactual := one.counterfactual) is not None:
         removed = one.removed_units
         record["counterfactual"] = {
-            "removed": one.units.pair[:, removed].T.tolist(),
+            "removed": one.inner_units.pair[:, removed].T.tolist(),
             "names": edge_labels(one, removed, node_names),
             "prediction": class_names[counterfactual.prediction],
             "probabilities": dict(zip(class_names, counterfactual.probabilities.tolist(), strict=True)),
@@ -96,7 +100,7 @@ def edge_labels(one: Explanation, units: Tensor, node_names: Sequence[str]) -> l
         A label per edge, such as `c5–N7`, or `5–7` where nodes have numbers only.
     """
     label = node_label(one.graph, node_names)
-    return [f"{label(u)}–{label(v)}" for u, v in one.units.pair[:, units].T.tolist()]
+    return [f"{label(u)}–{label(v)}" for u, v in one.inner_units.pair[:, units].T.tolist()]
 
 
 def prediction_text(class_names: Sequence[str], prediction: int, probabilities: Tensor) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from rcexplainer.cli.example_words import OWN_FUNCTIONS, SAVED_NETWORK
-from rcexplainer.cli.named_inputs import NamedInputs
+from rcexplainer.cli.named_inputs import NamedInputs, TableFiles
 from rcexplainer.cli.options import (
     COMPUTING,
     INDEX_FORMS,
@@ -18,6 +18,7 @@ from rcexplainer.cli.options import (
     ForwardName,
     GraphsName,
     HeadName,
+    InputPath,
     Json,
     ModelName,
     OutputKindName,
@@ -25,6 +26,7 @@ from rcexplainer.cli.options import (
     Quiet,
     Root,
     Settings,
+    SmilesColumn,
     SplitSeed,
     TaskOption,
     Threads,
@@ -39,6 +41,7 @@ EXAMPLES = (
     f"rcexplainer fit {OWN_FUNCTIONS}",
     f"rcexplainer fit {OWN_FUNCTIONS} \\\n    --forward my_package.gnn:call_model --head classifier --output logits",
     f"rcexplainer fit {OWN_FUNCTIONS} \\\n    --task node --index nodes.txt",
+    "rcexplainer fit --model gnn.safetensors --input 'molecules/*.parquet'",
 )
 
 
@@ -46,6 +49,8 @@ def fit(
     model: ModelName,
     dataset: DatasetOrGraphs = None,
     graphs: GraphsName = None,
+    input_path: InputPath = None,
+    smiles_column: SmilesColumn = None,
     task: TaskOption = None,
     forward: ForwardName = None,
     head: HeadName = None,
@@ -83,7 +88,10 @@ def fit(
     device: Device = None,
     threads: Threads = None,
 ) -> None:
-    """Fit an explainer for a trained network, on the training part of a dataset or of your own graphs, and save it."""
+    """Fit an explainer for a trained network, and save it.
+
+    It is fitted on the training part of a dataset, or of your own graphs, nodes or links.
+    """
     use_threads(threads)
     from rcexplainer.cli.fit_report import fit_named
 
@@ -96,5 +104,6 @@ def fit(
         settings=parse_settings(settings),
         checkpoint=checkpoint,
         progress=not quiet,
+        table=None if input_path is None else TableFiles(input_path, (smiles_column, None)),
     )
     show(report.to_json(), [report.row()], report.caption(), as_json)

@@ -2,26 +2,19 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from rcexplainer.benchmark.accuracy import versions
-from rcexplainer.cli.explain_settings import ExplainSettings
-from rcexplainer.cli.explanations import explained_instances
-from rcexplainer.cli.instance_index import ChosenInstance, graphs_at, in_whole, places_of
-from rcexplainer.cli.named_inputs import NamedInputs
-from rcexplainer.cli.own_network import call_arguments, find_network
+from rcexplainer.cli.fit_inputs import fit_dataset, fit_table
+from rcexplainer.cli.named_inputs import NamedInputs, TableFiles
+from rcexplainer.cli.own_network import call_arguments
 from rcexplainer.core.region_summary import RegionSummaries
-from rcexplainer.datasets import GraphDataset
-from rcexplainer.errors import RCExplainerError
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.gnn.device import usable_device
 from rcexplainer.saving.documents import writable_file
 
-MOST_SUMMARISED = 500  # validation graphs that are explained for the summary of the regions
 SUMMARY_COLUMNS = (
     "given: validation {}s in the region; margin: their median distance from the nearest boundary, in units of its "
     "scale, and the smallest one"
@@ -107,6 +100,7 @@ def fit_named(
     settings: Mapping[str, Any] | None = None,
     checkpoint: Path | None = None,
     progress: bool = True,
+    table: TableFiles | None = None,
 ) -> FitReport:
     """Fit an explainer for a network that a command line names, and save it.
 
@@ -119,6 +113,7 @@ def fit_named(
         settings: Fields of `RCConfig` that differ from the preset.
         checkpoint: File with the state of the fit, from which a killed run goes on.
         progress: Show progress bars.
+        table: Files of graphs, in place of a dataset.
 
     Returns:
         What was fitted, and how it went.
@@ -132,46 +127,33 @@ def fit_named(
     if checkpoint is not None:
         writable_file(checkpoint, "--checkpoint")
     call = call_arguments(inputs)
-    network = find_network(replace(inputs, device=None))  # `fit` has a copy of its own on the device
-    data = network.data
-    if index is not None and inputs.dataset is not None and data.task == "graph":
-        raise RCExplainerError(
-            "--index is for nodes and links, and for your own graphs: graphs of a dataset are fitted on its training "
-            "part, leave --index out"
-        )
-    if class_names and data.class_names:
-        raise RCExplainerError(f"{data.name} names its classes: leave out --class-names")
-    places = places_of(index, data.task)
-    training = in_whole(data, "train" if index is None else None, places)
-    validation = in_whole(data, "val", None) if index is None else []
-    names = tuple(class_names or data.class_names)
-    explainer = RCExplainer(task=data.task, preset=preset, **(settings or {}))
+    given = fit_table(inputs, table, class_names) if table is not None else fit_dataset(inputs, index, class_names)
+    explainer = RCExplainer(task=given.task, preset=preset, **(settings or {}))
     started = time.perf_counter()
     fitted = explainer.fit(
-        network.model,
-        **_inputs(data, training, validation),
-        class_names=names or None,
+        given.model,
+        **given.arguments,
+        class_names=given.class_names or None,
         checkpoint=checkpoint,
-        seed=network.seed,
+        seed=given.seed,
         progress=progress,
         device=inputs.device,
         **call,
     )
     seconds = time.perf_counter() - started
     fitted.save(out)
-    shown = explained_instances(fitted, data, (validation or training)[:MOST_SUMMARISED], ExplainSettings())
-    summary = fitted.region_summary(shown, node_names=data.node_names)
+    summary = fitted.region_summary(given.explained(fitted), node_names=given.node_names)
     return FitReport(
-        dataset=data.name,
-        task=data.task,
-        model=network.name,
+        dataset=given.name,
+        task=given.task,
+        model=inputs.model,
         explainer=str(out),
-        part="training part" if index is None else f"{data.task}s of --index",
-        seed=network.seed,
+        part=given.part,
+        seed=given.seed,
         preset=preset,
         settings=asdict(fitted.config),
-        graphs=len(training),
-        validation=len(validation),
+        graphs=given.training,
+        validation=given.validation,
         regions=_regions(summary),
         summary=str(summary),
         epochs=len(fitted.history),
@@ -181,22 +163,6 @@ def fit_named(
         validation_loss=min((epoch.val for epoch in fitted.history), default=float("nan")),
         seconds=seconds,
     )
-
-
-def _inputs(
-    data: GraphDataset, training: Sequence[ChosenInstance], validation: Sequence[ChosenInstance]
-) -> dict[str, Any]:
-    """Arguments of `RCExplainer.fit` for these instances."""
-    if not training:
-        raise RCExplainerError(f"{data.name} has no {data.task}s to fit on")
-    learnt, held_out = ([one.position for one in ones] for ones in (training, validation))
-    if data.task == "graph":
-        return {"graphs": graphs_at(data, learnt), "val": graphs_at(data, held_out) or None}
-    return {
-        "graphs": data.graph,
-        "index": torch.tensor(learnt),
-        "val": torch.tensor(held_out) if held_out else None,
-    }
 
 
 def _regions(summary: RegionSummaries) -> tuple[dict[str, Any], ...]:

@@ -53,8 +53,8 @@ def molecule_network(model: str, device: str | None = None) -> SavedGNN:
     """
     if names_function(model):
         raise RCExplainerError(
-            "SMILES of --input are for networks that `rcexplainer train` wrote: only you know the node features of "
-            "your own model, give its graphs by --graphs module:function or as a Parquet file of tensors"
+            "--input is for networks that `rcexplainer train` wrote where it has SMILES: only you know the node "
+            "features of your own model, give its graphs by --graphs module:function or as a Parquet file of tensors"
         )
     path = readable_file(Path(model), "--model", "rcexplainer train --out DIR")
     saved = load_gnn(path, usable_device(device))

@@ -31,3 +31,16 @@ class NamedInputs:
     head: str | None = None
     output: str | None = None
     forward: str | None = None
+
+
+@dataclass(frozen=True)
+class TableFiles:
+    """Files of graphs or SMILES by name.
+
+    Attributes:
+        path: A file, a folder or a pattern.
+        columns: Columns of SMILES and of ids; None: found by common names.
+    """
+
+    path: Path
+    columns: tuple[str | None, str | None] = (None, None)

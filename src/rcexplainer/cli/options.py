@@ -18,8 +18,7 @@ TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 
 DATASET_HELP = "Dataset, one of those `rcexplainer datasets` lists."
 INDEX_FORMS = (
-    "graphs by their place, nodes by their number, links as pairs such as 0-5,2-9; a file of these works too. May be "
-    "repeated."
+    "graphs by their place, nodes by their number, links as pairs such as 0-5,2-9; or a file of these. May be repeated."
 )
 
 Dataset = Annotated[str, typer.Option(metavar="NAME", rich_help_panel=INPUT, help=DATASET_HELP)]
@@ -59,7 +58,7 @@ TaskOption = Annotated[
     typer.Option(
         metavar="NAME",
         rich_help_panel=OWN,
-        help="What your own model predicts: graph, node or link (default: as the dataset or the explainer is, else "
+        help="What your own model predicts: graph, node or link (default: that of the dataset or explainer, else "
         "graph).",
         show_default=False,
     ),
@@ -69,8 +68,8 @@ ForwardName = Annotated[
     typer.Option(
         metavar="MODULE:FUNCTION",
         rich_help_panel=OWN,
-        help="Your own function (model, batch, edge_weight) that calls the model and returns its output (default: "
-        "found by the names of its parameters).",
+        help="Your own function (model, batch, edge_weight) that calls a model with an unusual signature and returns "
+        "its output (default: arguments are found by their names).",
         show_default=False,
     ),
 ]
@@ -110,9 +109,24 @@ IndexTexts = Annotated[
     typer.Option(
         metavar="N,N…",
         rich_help_panel=WHICH,
-        help="Only these: graphs of a dataset by their place in the part; your own " + INDEX_FORMS,
+        help="Only these, or all: graphs of a dataset by their place in the part; your own " + INDEX_FORMS,
         show_default=False,
     ),
+]
+InputPath = Annotated[
+    Path | None,
+    typer.Option(
+        "--input",
+        metavar="PATH",
+        rich_help_panel=INPUT,
+        help="A file, folder or pattern in place of a dataset: CSV or Parquet with a column of SMILES (for networks "
+        "trained on csv:PATH or nitro), or Parquet with a graph in each row. Labels are not needed.",
+        show_default=False,
+    ),
+]
+SmilesColumn = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", rich_help_panel=INPUT, help="Column of SMILES of --input (default: found)."),
 ]
 SplitSeed = Annotated[
     int | None,
@@ -147,9 +161,11 @@ Settings = Annotated[
     ),
 ]
 Json = Annotated[
-    bool, typer.Option("--json", rich_help_panel=OUTPUT, help="Print one JSON document instead of a table.")
+    bool, typer.Option("--json", metavar="", rich_help_panel=OUTPUT, help="Print one JSON document instead of a table.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", rich_help_panel=OUTPUT, help="Show no progress bars.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", metavar="", rich_help_panel=OUTPUT, help="Show no progress bars.")
+]
 Device = Annotated[
     str | None,
     typer.Option(metavar="NAME", rich_help_panel=COMPUTING, help="Device, such as cpu or cuda (default: cpu)."),

@@ -46,6 +46,7 @@ def reproduce(
         bool,
         typer.Option(
             "--fresh",
+            metavar="",
             rich_help_panel=OUTPUT,
             help="Delete what is stored for the entry, networks included, and run all of it anew. To go on after an "
             "interruption, leave it out.",

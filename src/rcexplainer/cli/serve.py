@@ -74,13 +74,16 @@ def serve(
     seconds: Annotated[
         float,
         typer.Option(
-            min=0.01, metavar="S", rich_help_panel=ADDRESS, help="Time of one search; then the best so far is given."
+            min=0.01,
+            metavar="S",
+            rich_help_panel=ADDRESS,
+            help="Time of one request; a search ends in time, with the best so far.",
         ),
     ] = 10.0,
     device: Device = None,
     threads: Threads = None,
 ) -> None:
-    """Serve a page that answers "what if": delete edges by a click, search, upload; and an HTTP API."""
+    """Serve a page on which a click deletes an edge and the model answers, and an HTTP API."""
     use_threads(threads)
     from rcexplainer.cli.named_instances import open_named
     from rcexplainer.cli.served_page import listen, make_server

@@ -63,7 +63,7 @@ def is_table(request: TableRequest) -> bool:
         return True
     if request.input is None:
         return False
-    single = request.input.is_file() and request.input.suffix.lower() != ".parquet"
+    single = request.input.suffix.lower() == ".csv" and not set("*?[") & set(str(request.input))
     return not single or (request.out is not None and (request.out.is_dir() or not request.out.suffix))
 
 

@@ -13,6 +13,7 @@ from rcexplainer.saving.documents import writable_folder
 TRAINING = "Training"  # a group of options in the help
 EXAMPLES = (
     "rcexplainer train --dataset nitro --out models",
+    "rcexplainer train --dataset ba-shapes --out models",
     "rcexplainer train --dataset mutagenicity --arch graphconv --lr 0.002 --seeds 5 --json",
 )
 
@@ -51,7 +52,7 @@ def train(
     device: Device = None,
     threads: Threads = None,
 ) -> None:
-    """Train a graph neural network, and show its accuracy on the training, validation and test parts."""
+    """Train a network for graphs, nodes or links of a dataset, and show its accuracy."""
     use_threads(threads)
     from rcexplainer.benchmark.accuracy import PARTS, train_seeds
 

@@ -52,16 +52,16 @@ def refined(query: FlipQuery, scores: Tensor, allowed: Tensor, runs: int) -> Ref
     """Improve a ranking by deleting units.
 
     Args:
-        query: The instances, the model, and the class to leave or to reach. Its own meter is not used.
+        query: The instances, the model, and the class to leave or to reach. Its meter bounds the time.
         scores: [units] the ranking, in [0, 1].
         allowed: [units] bool; which units may be deleted.
         runs: N, the model runs that an instance may cost.
 
     Returns:
-        The new ranking.
+        The new ranking; where the time is up before the path is complete, with the part of it that was found.
     """
     number, counts, owner = len(query.source), query.ptr.diff(), owners(query.ptr)
-    meter = Meter(number, runs, scores.device)
+    meter = Meter(number, runs, scores.device) if query.meter is None else query.meter.stage(runs)
     query = replace(query, meter=meter)
     usable = torch.zeros_like(counts).index_add(0, owner, allowed.long())
     depth = (counts * PATH_SHARE).round().long().clamp(1, max(1, runs // LEAST_RUNS)).minimum(usable)
@@ -74,6 +74,8 @@ def refined(query: FlipQuery, scores: Tensor, allowed: Tensor, runs: int) -> Ref
         quota = torch.where(left > 0, (runs - meter.spent) // left.clamp_min(1), 0)
         slots = _options(paths, rank, allowed, quota)
         paths = _extended(paths, *_tried(query, paths, slots), left - 1, width)
+        if not len(paths.instance):  # the time is up, or nothing is left to delete
+            break
         lowest = first_minimum(paths.cost, paths.instance, number)
         here = lowest >= 0
         found[here, : step + 1] = paths.order[lowest[here]]

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from rcexplainer.core.segments import first_minimum, gather_ranges, owners
+from rcexplainer.core.segments import first_minimum, gather_ranges, owners, split_by_cost
+
+TOGGLED_UNITS = 1 << 23  # units of the copies that are made at a time; all of a hub's copies would be its units squared
 
 Evaluate = Callable[[Tensor, Tensor], Tensor]
 # (value, unit and instance of every option, number of instances) → the position of each instance's choice, −1 for none
@@ -48,6 +50,23 @@ def toggle_each(ptr: Tensor, state: Tensor, units: Tensor) -> tuple[Tensor, Tens
     instance = torch.searchsorted(ptr, units, right=True) - 1
     index, copy = gather_ranges(ptr[instance], ptr[instance + 1])
     return instance, state[index] ^ (index == units[copy])
+
+
+def run_toggled(evaluate: Evaluate, ptr: Tensor, state: Tensor, units: Tensor) -> tuple[Tensor, Tensor]:
+    """Evaluate one copy for each unit, as `toggle_each` makes them, in pieces that fit into memory.
+
+    Args:
+        evaluate: The values of copies.
+        ptr: [n + 1] where the units of each instance begin.
+        state: [all units] bool; the units removed now.
+        units: [v] the unit to toggle in each copy.
+
+    Returns:
+        The instance of each copy [v], and the values [v, …].
+    """
+    instance = torch.searchsorted(ptr, units, right=True) - 1
+    pieces = split_by_cost(units, ptr.diff()[instance], TOGGLED_UNITS) or [units]
+    return instance, torch.cat([evaluate(*toggle_each(ptr, state, piece)) for piece in pieces])
 
 
 def smallest(value: Tensor, units: Tensor, instance: Tensor, num_instances: int) -> Tensor:
@@ -120,8 +139,8 @@ def greedy(
         options = (allowed & ~state & (steps > step)[owner]).nonzero().squeeze(1)
         if not len(options):
             break
-        instance, removed = toggle_each(ptr, state, options)
-        value = evaluate(instance, removed).to(values.dtype)
+        instance, value = run_toggled(evaluate, ptr, state, options)
+        value = value.to(values.dtype)
         best = choose(value, options, instance, len(steps))
         found = best >= 0
         units[found, step] = options[best[found]]

@@ -4,6 +4,8 @@ rc.datasets.load(name, root=None, seed=0)      a `GraphDataset`
 rc.datasets.names()                            the names; `tu:NAME` and `csv:PATH` load any other set
 rc.datasets.GraphTable(path)                   graphs in Parquet or CSV files, read as they are needed
 rc.datasets.to_parquet(graphs, path)           writes such a file
+rc.datasets.map_graph(data, path)              a graph as a folder of files; `MappedGraph(path)` opens it
+rc.datasets.StoreGraph(features, edges)        a graph behind PyG's `FeatureStore` and `GraphStore`
 
 The names below are loaded when they are first used: a list of the datasets needs no torch.
 """
@@ -17,19 +19,24 @@ if TYPE_CHECKING:
     from rcexplainer.datasets.entries import DATASETS, FAMILIES
     from rcexplainer.datasets.graph_table import GraphTable
     from rcexplainer.datasets.parquet_rows import to_parquet
+    from rcexplainer.sources.mapped_graph import MappedGraph, map_graph
+    from rcexplainer.sources.store_graph import StoreGraph
 
 _MODULES = {
-    "DATASETS": "entries",
-    "FAMILIES": "entries",
-    "BadRow": "dataset",
-    "GraphDataset": "dataset",
-    "GraphTable": "graph_table",
-    "Split": "dataset",
-    "load": "catalogue",
-    "names": "catalogue",
-    "stratified_split": "dataset",
-    "task_of": "catalogue",
-    "to_parquet": "parquet_rows",
+    "DATASETS": "datasets.entries",
+    "FAMILIES": "datasets.entries",
+    "BadRow": "datasets.dataset",
+    "GraphDataset": "datasets.dataset",
+    "GraphTable": "datasets.graph_table",
+    "MappedGraph": "sources.mapped_graph",
+    "Split": "datasets.dataset",
+    "StoreGraph": "sources.store_graph",
+    "load": "datasets.catalogue",
+    "map_graph": "sources.mapped_graph",
+    "names": "datasets.catalogue",
+    "stratified_split": "datasets.dataset",
+    "task_of": "datasets.catalogue",
+    "to_parquet": "datasets.parquet_rows",
 }
 __all__ = [
     "DATASETS",
@@ -37,8 +44,11 @@ __all__ = [
     "BadRow",
     "GraphDataset",
     "GraphTable",
+    "MappedGraph",
     "Split",
+    "StoreGraph",
     "load",
+    "map_graph",
     "names",
     "stratified_split",
     "task_of",
@@ -49,7 +59,7 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name not in _MODULES:
         raise AttributeError(f"module 'rcexplainer.datasets' has no attribute {name!r}; it has {', '.join(__all__)}")
-    return getattr(import_module(f"rcexplainer.datasets.{_MODULES[name]}"), name)
+    return getattr(import_module(f"rcexplainer.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:

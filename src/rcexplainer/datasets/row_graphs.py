@@ -11,8 +11,8 @@
     id            string or int          what the graph is called
     smiles        string                 its molecule
 
-`edge_index` is needed, and `x` or `num_nodes`; all others may be left out. Whole numbers become int64; real ones keep
-their width. Fixed-size and large lists are read, too.
+`edge_index` is needed, and `x` or `num_nodes`; all others may be left out. Whole numbers become int64, real ones
+torch's default type: many programs write doubles. Fixed-size and large lists are read, too.
 """
 
 from collections.abc import Sequence
@@ -171,7 +171,7 @@ class _Columns:
             edge_index=torch.from_numpy(ends.astype(np.int64) + nodes[:-1][owner]),
             batch=torch.from_numpy(np.repeat(np.arange(len(self.num_nodes)), self.num_nodes)),
             ptr=torch.from_numpy(nodes),
-            **{name: torch.from_numpy(column.rectangle()) for name, column in self.wide.items()},
+            **{name: _tensor(column.rectangle()) for name, column in self.wide.items()},
         )
         if "x" not in self.wide:
             batch.num_nodes, batch._store._num_nodes = int(nodes[-1]), self.num_nodes.tolist()
@@ -180,6 +180,11 @@ class _Columns:
         batch._slice_dict = {name: torch.from_numpy(ptr) for name, ptr in levels.items()}
         batch._inc_dict = {name: shift if name == "edge_index" else nothing for name in levels}
         return batch
+
+
+def _tensor(values: np.ndarray) -> torch.Tensor:
+    found = torch.from_numpy(values)
+    return found.to(torch.get_default_dtype()) if found.is_floating_point() else found
 
 
 def _known_widths(column: NestedColumn) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Embeddings, predictions and target classes of the training instances."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,6 +11,8 @@ from torch_geometric.data import Data
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.split import SplitModel
 
+PIECE_EDGES = 1 << 19  # edges of graphs that are made as they are read, in memory at a time
+
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
@@ -20,9 +22,10 @@ class Predictions:
     log_probs: Tensor  # log p [n, C]
 
     @classmethod
-    def of(cls, split: SplitModel, graphs: Sequence[Data]) -> "Predictions":
-        """One forward pass over the graphs; in a node or link graph every row counts."""
-        return cls.read(Instances(split, list(graphs)))
+    def of(cls, split: SplitModel, graphs: Iterable[Data]) -> "Predictions":
+        """One forward pass over the graphs, some at a time; in a node or link graph every row counts."""
+        parts = [cls.read(Instances(split, some)) for some in _pieces(graphs)]
+        return Predictions(torch.cat([one.embedding for one in parts]), torch.cat([one.log_probs for one in parts]))
 
     @classmethod
     def read(cls, instances: Instances) -> "Predictions":
@@ -49,7 +52,7 @@ class InstanceSet(Predictions):
     target: Tensor  # [n] the class to reach; the predicted class itself stands for any other
 
     @classmethod
-    def of(cls, split: SplitModel, graphs: Sequence[Data]) -> "InstanceSet":
+    def of(cls, split: SplitModel, graphs: Iterable[Data]) -> "InstanceSet":
         """The instances of these graphs; the target is any other class."""
         instances = Instances(split, list(graphs))
         seen = Predictions.read(instances)
@@ -86,6 +89,22 @@ class InstanceSet(Predictions):
         """
         own, other = (probabilities.gather(1, asked[ids, None]).squeeze(1) for asked in (self.label, self.target))
         return torch.where(self.target[ids] == self.label[ids], 1 - own, other)
+
+
+def _pieces(graphs: Iterable[Data]) -> Iterator[list[Data]]:
+    """Graphs that are in memory at a time where they are made as they are read; a list is in memory anyway."""
+    if isinstance(graphs, list):
+        yield graphs
+        return
+    piece, edges = list[Data](), 0
+    for graph in graphs:
+        piece.append(graph)
+        edges += int(graph.num_edges)
+        if edges >= PIECE_EDGES:
+            yield piece
+            piece, edges = [], 0
+    if piece:
+        yield piece
 
 
 def hold_out(label: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:

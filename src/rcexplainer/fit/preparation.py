@@ -1,7 +1,7 @@
 """Preparation of a fit: split the model, measure its receptive field, make the training instances."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +11,17 @@ from torch_geometric.data import Data
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.fit.data import InstanceSet, Predictions, hold_out
+from rcexplainer.fit.stream import FitGraphs, OpenedGraphs, open_graphs
+from rcexplainer.fit.stream_sample import sample_stream
+from rcexplainer.gnn.device import device_of
 from rcexplainer.gnn.forward import Forward, TaskName
-from rcexplainer.gnn.graph_checks import GraphKind, Graphs, check_graph
+from rcexplainer.gnn.graph_checks import GraphKind, check_graph, source_of
 from rcexplainer.gnn.outputs import OutputKind
 from rcexplainer.gnn.split import SplitModel, split_model
 from rcexplainer.method.base import graphs_on, on_device
 from rcexplainer.saving.checkpoint import digest
 from rcexplainer.saving.fingerprint import fingerprint
+from rcexplainer.sources import AnyGraph, GraphSource
 from rcexplainer.tasks import TASKS
 from rcexplainer.tasks.index import Index
 
@@ -33,7 +37,7 @@ class FitInput:
     device: torch.device | None
     training: list[Data]
     validation: list[Data] | None  # None: a tenth of the training instances
-    background: list[Data]  # the same list as `training` where the regions come from those
+    background: Iterable[Data] | Predictions  # the same list as `training` where the regions come from those
 
     def description(self, settings: dict[str, Any], seed: int, forward: Forward | None) -> dict[str, Any]:
         """What tells this fit from another: a checkpoint of a different one is refused."""
@@ -44,8 +48,13 @@ class FitInput:
             "seed": seed,
             "model": fingerprint(split.model),
             "split": [split.task, split.head_name, split.output, self.hops, getattr(forward, "__qualname__", None)],
-            "graphs": [digest(some) for some in (self.training, self.validation or [], self.background)],
+            "graphs": [digest(some) for some in (self.training, self.validation or [])] + [self._background_digest()],
         }
+
+    def _background_digest(self) -> Any:
+        """Graphs by their content; of a stream the predictions, which may differ by rounding, by their classes."""
+        seen = self.background
+        return seen.label.bincount().tolist() if isinstance(seen, Predictions) else digest(seen)
 
     def observed(self, limit: int, generator: torch.Generator) -> tuple[Predictions, InstanceSet, InstanceSet]:
         """One forward pass over all instances: background, training and validation.
@@ -55,8 +64,11 @@ class FitInput:
             generator: Draws what is held out and what is left out.
         """
         training = InstanceSet.of(self.split, self.training)
-        same = self.background is self.training
-        background = training if same else Predictions.of(self.split, self.background)
+        background: Predictions = training
+        if isinstance(self.background, Predictions):
+            background = self.background
+        elif self.background is not self.training:
+            background = Predictions.of(self.split, self.background)
         if self.validation is None:
             training, validation = (training.some(ids) for ids in hold_out(training.label, generator))
         else:
@@ -72,12 +84,12 @@ class FitInput:
 
 def prepare(
     model: nn.Module,
-    graphs: Graphs,
+    graphs: FitGraphs,
     *,
     task: TaskName,
     index: Index | None,
-    val: Graphs | Index | None,
-    background: Graphs | None,
+    val: FitGraphs | Index | None,
+    background: FitGraphs | None,
     head: str | nn.Module | None,
     forward: Forward | None,
     output: OutputKind | None,
@@ -85,9 +97,12 @@ def prepare(
     hops: int | None,
     limit: int,
     seed: int,
+    progress: bool,
     device: torch.device | str | None,
 ) -> FitInput:
     """Check everything that `RCExplainer.fit` was given, split the model, and make the instances.
+
+    Of graphs that are not in memory at most a sample is, see `stream_sample`; of a graph on disk, computation graphs.
 
     Raises:
         SplitError: The model cannot be explained.
@@ -95,33 +110,61 @@ def prepare(
         RCExplainerError: The class names do not fit the model.
     """
     model, head, place = on_device(model, head, device)
-    everything, kind = graphs_on(graphs, place), TASKS[task]
-    around = everything if background is None else graphs_on(background, place)
+    home, kind = device_of(model), TASKS[task]
+    most = limit if val is not None else limit + limit // 9  # a tenth will be held out for validation
+    streamed = task == "graph" and source_of(graphs) is None
+    given = open_graphs(graphs, most, place) if streamed else None
+    everything = graphs_on(graphs, place, home) if given is None else given.first
     trials = kind.trial_graphs(everything, index)
     split = split_model(model, trials, head, forward, task, output)
     if class_names and len(class_names) != split.num_classes:
         raise RCExplainerError(
             f"{len(class_names)} class_names were given for a model with {split.num_classes} classes"
         )
-    check_like(everything, around, "background")
     far = kind.hops(split, trials, hops)
-    # A tenth may be held out for validation, so a ninth more is made.
     chosen = kind.sample(everything, index, limit + limit // 9, seed)
     training = kind.training_graphs(everything, chosen, far)
+    around: Sequence[AnyGraph] | Predictions = everything
+    if given is not None and given.rest is not None:
+        read = sample_stream(split, given, most, seed, progress)
+        training, around = read.graphs, read.predictions
+        log.warning("a random %d of %d graphs are used for training (teacher_limit)", len(training), read.count)
+    like = GraphKind.of(trials[0])
+    if background is not None and task == "graph":
+        seen = opened_like(like, background, limit, place, "background graph")
+        around = seen.first if seen.rest is None else sample_stream(split, seen, limit, seed).predictions
+    elif background is not None:
+        around = graphs_on(background, place, home)
+        check_like(like, around, "background graph")
     validation: list[Data] | None = None
     if val is not None and task == "graph":
-        validation = graphs_on(val, place)
-        check_like(everything, validation, "val")
+        held_out = opened_like(like, val, limit, place, "val graph")
+        validation = held_out.first if held_out.rest is None else sample_stream(split, held_out, limit, seed).graphs
     elif val is not None:
         chosen = kind.sample(everything, val, limit, seed)  # type: ignore[arg-type]
         validation = kind.training_graphs(everything, chosen, far)
-    around = kind.background(around, index if background is None else None, seed)
+    if not isinstance(around, Predictions):
+        return FitInput(
+            split,
+            far,
+            place,
+            training,
+            validation,
+            kind.background(around, index if background is None else None, far, seed),
+        )
     return FitInput(split, far, place, training, validation, around)
 
 
-def check_like(graphs: list[Data], others: list[Data], name: str) -> None:
+def opened_like(kind: GraphKind, graphs: FitGraphs, limit: int, place: torch.device | None, name: str) -> OpenedGraphs:
+    """Other graphs, of which the first are in memory and checked."""
+    given = open_graphs(graphs, limit, place, name)
+    check_like(kind, given.first, name)
+    return given
+
+
+def check_like(kind: GraphKind, others: Sequence[AnyGraph], name: str) -> None:
     """Refuse other graphs that are malformed, or of another kind than the first ones."""
-    kind = GraphKind.of(graphs[0])
-    for position, graph in enumerate(others if others is not graphs else []):
-        check_graph(graph, f"{name} graph {position}")
-        kind.check(graph, f"{name} graph {position}", "the others")
+    for position, graph in enumerate(others):
+        shown = graph.blank() if isinstance(graph, GraphSource) else graph
+        check_graph(shown, f"{name} {position}")
+        kind.check(shown, f"{name} {position}", "the others")

@@ -9,7 +9,7 @@ Centred means that the mean over the classes is 0: for a model with logits these
 import torch
 from torch import Tensor
 
-from rcexplainer.core.search import toggle_each
+from rcexplainer.core.search import run_toggled
 from rcexplainer.gnn.instances import Instances
 
 
@@ -26,8 +26,7 @@ def single_deletions(instances: Instances, some: Tensor | None = None) -> tuple[
     units = instances.units
     nothing = torch.zeros(len(units), dtype=torch.bool, device=units.owner.device)
     tried = torch.arange(len(units), device=units.owner.device) if some is None else some
-    instance, removed = toggle_each(units.ptr, nothing, tried)
-    left = instances.log_probs(instance, removed)
+    instance, left = run_toggled(instances.log_probs, units.ptr, nothing, tried)
     return instances.log_probs(instances.everything, nothing)[instance], left
 
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 
 from rcexplainer.errors import SplitError
-from rcexplainer.gnn.graph_store import EDGE_LEVEL
+from rcexplainer.sources.attribute_levels import EDGE_LEVEL
 
 TaskName = Literal["graph", "node", "link"]
 Forward = Callable[[nn.Module, Data, Tensor | None], Any]

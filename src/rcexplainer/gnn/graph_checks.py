@@ -10,12 +10,21 @@ from typing import TypeAlias
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.data import Batch, Data, Dataset, HeteroData
+from torch_geometric.data import Batch, Data, Dataset, FeatureStore, GraphStore, HeteroData
 from torch_geometric.loader import DataLoader
 
 from rcexplainer.errors import GraphError
+from rcexplainer.sources import GraphSource, StoreGraph, is_store_pair
 
-Graphs: TypeAlias = Data | Batch | Dataset | DataLoader | Iterable[Data]
+StorePair: TypeAlias = tuple[FeatureStore, GraphStore]
+Graphs: TypeAlias = Data | Batch | Dataset | DataLoader | Iterable[Data] | GraphSource | StorePair
+
+
+def source_of(graphs: object) -> GraphSource | None:
+    """The graph that is on disk or in a store, if this is one; a (FeatureStore, GraphStore) pair is."""
+    if isinstance(graphs, GraphSource):
+        return graphs
+    return StoreGraph(*graphs) if is_store_pair(graphs) else None  # type: ignore[misc]
 
 
 def as_graphs(graphs: Graphs) -> list[Data]:
@@ -63,7 +72,7 @@ def iter_graphs(graphs: object) -> Iterator[Data]:
         raise GraphError(f"expected PyG Data objects, got {type(graphs).__name__}")
 
 
-def stream(graphs: Graphs, device: torch.device | None) -> Iterator[Data | Exception]:
+def stream(graphs: object, device: torch.device | None) -> Iterator[Data | Exception]:
     """The graphs one after the other, as copies on the device if one is given.
 
     Yields:
@@ -118,6 +127,8 @@ class GraphKind:
                 model is run with it.)
         """
         other = GraphKind.of(graph)
+        if other.width is None and self.width is not None:
+            raise GraphError(f"{where} has no node features (x), {reference} graphs with {self.width} of them")
         if other.width != self.width:
             raise GraphError(f"{where} has node features of width {other.width}, {reference} {self.width}")
         if other.dtype != self.dtype:
@@ -144,13 +155,26 @@ def check_graphs(graphs: Sequence[Data]) -> None:
     """
     kind = GraphKind.of(graphs[0])
     for position, graph in enumerate(graphs):
-        where = f"graph {position}" if len(graphs) > 1 else "the graph"
-        check_graph(graph, where)
-        check_labels(graph.y, where)
-        for name in sorted(attributes(graph).intersection(SHARED_ATTRIBUTES) ^ kind.shared):
-            has, lacks = ("the first graph", where) if name in kind.shared else (where, "the first graph")
-            raise GraphError(f"{has} has {name}, {lacks} does not: all graphs need the same attributes")
-        kind.check(graph, where, "the first graph")
+        check_member(graph, f"graph {position}" if len(graphs) > 1 else "the graph", kind)
+
+
+def check_member(graph: Data, where: str, kind: GraphKind) -> None:
+    """Check one graph of several, and that it is like the first.
+
+    Args:
+        graph: The graph.
+        where: What to call it.
+        kind: The kind of the first graph.
+
+    Raises:
+        GraphError: It is malformed, or unlike the first one.
+    """
+    check_graph(graph, where)
+    check_labels(graph.y, where)
+    for name in sorted(attributes(graph).intersection(SHARED_ATTRIBUTES) ^ kind.shared):
+        has, lacks = ("the first graph", where) if name in kind.shared else (where, "the first graph")
+        raise GraphError(f"{has} has {name}, {lacks} does not: all graphs need the same attributes")
+    kind.check(graph, where, "the first graph")
 
 
 def check_graph(graph: Data, where: str = "the graph") -> None:
@@ -235,8 +259,12 @@ def check_devices(model: nn.Module, graphs: Sequence[Data], where: str | None = 
             )
 
 
-def check_single_label(graphs: Sequence[Data]) -> None:
+def check_single_label(graphs: Sequence[Data], where: str | None = None) -> None:
     """In a graph task every graph has one label, or none.
+
+    Args:
+        graphs: The graphs.
+        where: What to call the graph, if it is only one.
 
     Raises:
         GraphError: A graph has several.
@@ -244,6 +272,6 @@ def check_single_label(graphs: Sequence[Data]) -> None:
     for position, graph in enumerate(graphs):
         if isinstance(graph.y, Tensor) and graph.y.numel() > 1:
             raise GraphError(
-                f"graph {position} has {graph.y.numel()} labels: multi-label models are not supported; for a node "
-                'classifier pass task="node"'
+                f"{where or f'graph {position}'} has {graph.y.numel()} labels: multi-label models are not supported; "
+                'for a node classifier pass task="node"'
             )

@@ -18,9 +18,7 @@ from torch_geometric.data import Batch, Data
 from rcexplainer.core.segments import gather_ranges
 from rcexplainer.errors import SplitError
 from rcexplainer.gnn.columns import Column, Pointers, columns_of, columns_of_batch, node_counts
-
-# The string attribute of a batch or computation graph that lists its edge-level attributes, separated by commas.
-EDGE_LEVEL = "rcexplainer_edge_level"
+from rcexplainer.sources.attribute_levels import EDGE_LEVEL, edge_level_keys
 
 
 class GraphStore:
@@ -177,24 +175,3 @@ def delete_edges(graph: Data, removed: Tensor) -> Data:
             position = torch.cat([removed.new_zeros(1).long(), (~removed).cumsum(0)]).cpu()
             kept._slice_dict = {**kept._slice_dict, key: position[kept._slice_dict[key]]}
     return kept
-
-
-def edge_level_keys(graph: Data) -> list[str]:
-    """Names of the attributes with one entry per edge: those with "edge" in their name, and others by their length.
-
-    The length proves nothing in a graph with as many edges as nodes or labels. Batches and computation graphs therefore
-    list the names (`EDGE_LEVEL`). PyG's own test (`is_edge_attr`) is not used: it takes the label of a graph with a
-    single edge for an edge attribute.
-    """
-    listed = graph.get(EDGE_LEVEL)
-    known = None if listed is None else (listed if isinstance(listed, str) else listed[0]).split(",")
-    num_edges = graph.num_edges
-    ambiguous = num_edges in (1, graph.num_nodes, graph.num_graphs if isinstance(graph, Batch) else 1)
-    keys = ["edge_index"]
-    for key, value in graph.to_dict().items():
-        if "index" in key or key == "edge_label" or not isinstance(value, Tensor) or value.dim() == 0:
-            continue  # labels belong to pairs to predict, not to the edges of the graph
-        plain = key in known if known is not None else not ambiguous and key not in ("y", "batch", "ptr")
-        if value.size(0) == num_edges and ("edge" in key or plain):
-            keys.append(key)
-    return keys

@@ -20,7 +20,7 @@ from torch_geometric.data import Data
 
 from rcexplainer.core.gates import uniform
 from rcexplainer.core.units import Units
-from rcexplainer.gnn.graph_store import edge_level_keys
+from rcexplainer.sources.attribute_levels import edge_level_keys
 
 NoisyBatch = Callable[[Data, Units, torch.Generator], Data]  # (batch, its units, random numbers) → a noisy copy
 

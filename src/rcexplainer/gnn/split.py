@@ -9,16 +9,18 @@
 """
 
 import logging
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from math import inf
 from typing import get_args
 
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 
-from rcexplainer.errors import GraphError, SplitError
+from rcexplainer.errors import GraphError, SplitError, TimeUpError
 from rcexplainer.gnn.batch_independence import check_batch_independence, without_memory
 from rcexplainer.gnn.edge_masks import MASK_ROUTES, MaskRoute
 from rcexplainer.gnn.forward import Forward, TaskName, conventional_forwards, first_fitting, function_name
@@ -75,6 +77,7 @@ class SplitModel:
     scope: Untouched = field(repr=False)
     _head: Callable[[Tensor], Tensor] = field(repr=False)
     forward_name: str | None = None  # of a `forward` that the user gave, as `module:function`
+    until: float = inf  # a moment of `time.monotonic()`: no run of the model begins after it
 
     @property
     def exact_masking(self) -> bool:
@@ -100,7 +103,12 @@ class SplitModel:
         Raises:
             SplitError: The mask does not fit the edges or cannot reach the model, or the output does not fit the
                 instances.
+            TimeUpError: It is later than `until`.
         """
+        if self.until < inf and time.monotonic() > self.until:
+            raise TimeUpError(
+                "the time is up: no further run of the model is begun; give more time, or a smaller graph"
+            )
         batch = as_batch(graphs)
         rows = count_instances(batch, self.task)
         route = None if mask is None else self.mask_route("a soft mask")

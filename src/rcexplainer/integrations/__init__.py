@@ -1,5 +1,5 @@
-"""Explainers inside other frameworks: `rcexplainer.integrations.pyg`."""
+"""Explainers inside other frameworks: `rcexplainer.integrations.pyg`, `rcexplainer.integrations.ray`."""
 
-from rcexplainer.integrations import pyg
+from rcexplainer.integrations import pyg, ray
 
-__all__ = ["pyg"]
+__all__ = ["pyg", "ray"]

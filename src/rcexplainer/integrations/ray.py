@@ -16,8 +16,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from rcexplainer.datasets.graph_table import molecules_of_rows
 from rcexplainer.datasets.molecule_rows import ID_COLUMNS, SMILES_COLUMNS
+from rcexplainer.datasets.row_file import molecules_of_rows
 from rcexplainer.datasets.row_graphs import RowGraphs, graphs_of_rows
 from rcexplainer.engine.explained_rows import Stamp, explained_rows
 from rcexplainer.engine.row_options import RowOptions

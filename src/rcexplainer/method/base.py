@@ -19,9 +19,9 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.gnn.device import usable_device
+from rcexplainer.gnn.device import device_of, usable_device
 from rcexplainer.gnn.forward import Forward, TaskName
-from rcexplainer.gnn.graph_checks import GraphKind, Graphs, list_graphs
+from rcexplainer.gnn.graph_checks import GraphKind, Graphs, list_graphs, source_of
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.outputs import OutputKind
 from rcexplainer.gnn.split import split_model
@@ -30,6 +30,7 @@ from rcexplainer.method.connection import connected_readings
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.settings import check_names, setting_names, whole
 from rcexplainer.method.unit_readings import UnitReadings
+from rcexplainer.sources import AnyGraph
 from rcexplainer.tasks import TASKS
 from rcexplainer.tasks.index import Index
 
@@ -130,7 +131,8 @@ class Method:
 
         Args:
             model: The trained GNN; it is left as it was found.
-            graphs: A `Data`, or a list, `Dataset`, `Batch` or `DataLoader` of them; for nodes and links one `Data`.
+            graphs: A `Data`, or a list, `Dataset`, `Batch` or `DataLoader` of them; for nodes and links one `Data`,
+                `MappedGraph`, `StoreGraph` or (FeatureStore, GraphStore) pair.
             index: The nodes or links to train on.
             head: The module where φ_fc begins; found if None.
             forward: `forward(model, batch, edge_weight)` for a model with an unusual call.
@@ -162,8 +164,9 @@ class Method:
                 device=device,
             )
         model, head, place = on_device(model, head, device)
-        found, task = graphs_on(graphs, place), TASKS[self.task]
-        check_all(found)
+        found, task = graphs_on(graphs, place, device_of(model)), TASKS[self.task]
+        if in_memory := [graph for graph in found if isinstance(graph, Data)]:
+            check_all(in_memory)
         trials = task.trial_graphs(found, index)
         split = split_model(model, trials, head, forward, self.task, output)
         if self.soft_masks:
@@ -175,7 +178,7 @@ class Method:
         return self.fitted(
             split=split,
             scores=Untargeted(scores, self.connected),
-            kind=GraphKind.of(found[0]),
+            kind=GraphKind.of(trials[0]),
             class_names=tuple(class_names or ()),
             device=place,
             hops=hops,
@@ -237,7 +240,15 @@ def on_device(
     return copy.deepcopy(model).to(place), head, place
 
 
-def graphs_on(graphs: Graphs, device: torch.device | None) -> list[Data]:
-    """The graphs as a list, as copies on the device if one is given."""
+def graphs_on(graphs: Graphs, device: torch.device | None, home: torch.device) -> list[AnyGraph]:
+    """The graphs as a list, as copies on the device if one is given.
+
+    Args:
+        graphs: The graphs.
+        device: Where to; None: they stay where they are.
+        home: The device of the model, where parts of a graph go that is not in memory.
+    """
+    if (source := source_of(graphs)) is not None:
+        return [source.on(home)]
     found = list_graphs(graphs)
     return found if device is None else [copy.copy(graph).to(device) for graph in found]

@@ -34,11 +34,13 @@ class ExplainStream:
 
     Attributes:
         run: Explains a batch of instances.
+        most_edges: Edges of the instances that are explained at a time.
         masks: The edges that may be deleted.
         progress: Whether to show a progress bar.
     """
 
     run: ExplainRun
+    most_edges: int
     masks: inputs.CandidateMasks = None
     progress: bool = False
 
@@ -76,10 +78,10 @@ class ExplainStream:
     ) -> Iterator[Slot | Failure]:
         """Chunk after chunk; `Interference` is raised unless streaming, and a stream goes on one by one."""
         split, start = run.split, 0
-        for chunk in inputs.chunks(asked, inputs.most_edges(split.device)):
+        for chunk in inputs.chunks(asked, self.most_edges):
             first = next((one for one in chunk if isinstance(one, Instance)), None)
             if run.whole is None and first is not None:
-                run = replace(run, whole=TASKS[split.task].whole_graph(split, first.graph))
+                run = replace(run, whole=TASKS[split.task].whole_graph(split, first.graph, run.hops))
             own = inputs.masks_of(self.masks, start, len(chunk))
             errors = self._errors(chunk, own, start)
             with split.scope:  # once for all runs of the model
@@ -111,7 +113,7 @@ class ExplainStream:
                 if isinstance(one, Instance):
                     named = f"graph {start + place}" if one.index is None else f"{self.run.split.task} {one.index}"
                     if self.run.check is not None:  # what is wrong with the graph comes first
-                        self.run.check(one.graph, named)
+                        self.run.check(one.computation, named)
                     inputs.check_mask(masks[place], one.graph, named)
             except Exception as error:  # noqa: BLE001  whatever it is, it is kept in the slot
                 errors[place] = error

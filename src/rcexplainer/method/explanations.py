@@ -12,6 +12,8 @@ from torch_geometric.data import Batch, Data
 
 from rcexplainer.counterfactual_graph import Counterfactual
 from rcexplainer.explanation import Explanation, Failure
+from rcexplainer.field_check import FieldCheck
+from rcexplainer.sources import AnyGraph, GraphSource
 from rcexplainer.tasks.computation_graph import Instance
 
 
@@ -64,6 +66,7 @@ class ExplanationColumns:
     found: CounterfactualColumns | None
     relevance: Tensor | None = None  # [E]
     refined: list[int] | None = None  # model runs spent on each ranking; None: it was left as it is
+    checked: FieldCheck | None = None  # how answers were compared with a graph that is not in memory
     # Graphs on the CPU by their id, which stays theirs as the instances hold them: many instances may share one.
     _moved: dict[int, Data] = field(default_factory=dict)
 
@@ -86,16 +89,20 @@ class ExplanationColumns:
             one.edge_ids.clone() if one.edge_ids is not None else None,
             None if self.relevance is None else self.relevance[self.starts[place] : self.starts[place + 1]].clone(),
             0 if self.refined is None else self.refined[place],
+            one.node_ids.clone() if one.node_ids is not None else None,
+            self.checked,
         )
 
-    def _on_cpu(self, graph: Data) -> Data:
-        if graph.edge_index.device.type == "cpu":
+    def _on_cpu(self, graph: AnyGraph) -> AnyGraph:
+        if isinstance(graph, GraphSource) or graph.edge_index.device.type == "cpu":
             return graph
         if id(graph) not in self._moved:
             self._moved[id(graph)] = copy(graph).cpu()
         return self._moved[id(graph)]
 
-    def _counterfactual(self, found: CounterfactualColumns, place: int, one: Instance, graph: Data) -> Counterfactual:
+    def _counterfactual(
+        self, found: CounterfactualColumns, place: int, one: Instance, graph: AnyGraph
+    ) -> Counterfactual:
         distance = None if found.distance is None or isnan(found.distance[place]) else found.distance[place]
         columns = found.removed[self.starts[place] : self.starts[place + 1]].nonzero().flatten()
         return Counterfactual(

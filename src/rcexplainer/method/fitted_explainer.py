@@ -6,7 +6,7 @@ A method is a function from instances to one score per unit. Everything else an 
 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
 from typing import Literal, get_args, overload
@@ -15,17 +15,19 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
-from rcexplainer.core.budget import Budget, checked_budget, checked_runs
+from rcexplainer.core.budget import Budget, Deadline, checked_budget, checked_runs
 from rcexplainer.core.flip_query import checked_confidence
 from rcexplainer.core.region_distance import Distances
 from rcexplainer.errors import ExplainError, RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
-from rcexplainer.gnn.graph_checks import GraphKind, Graphs, stream
+from rcexplainer.gnn.graph_checks import GraphKind, Graphs, source_of, stream
 from rcexplainer.gnn.split import SplitModel
 from rcexplainer.method import inputs
 from rcexplainer.method.explain_stream import ExplainStream
 from rcexplainer.method.explanations import BatchInstances, Explanations
+from rcexplainer.method.no_search import refuse_without_search
 from rcexplainer.method.results import SEARCHES, ExplainRun, Scores, Search
+from rcexplainer.sources import AnyGraph, GraphSource
 from rcexplainer.tasks import TASKS
 from rcexplainer.tasks.base import Check
 from rcexplainer.tasks.computation_graph import Instance
@@ -102,7 +104,8 @@ class FittedExplainer:
         """Explain one instance, or several.
 
         Args:
-            graphs: A `Data`, or a list, `Dataset`, `Batch` or `DataLoader` of them; for nodes and links one `Data`.
+            graphs: A `Data`, or a list, `Dataset`, `Batch` or `DataLoader` of them; for nodes and links one `Data`,
+                `MappedGraph`, `StoreGraph` or (FeatureStore, GraphStore) pair.
             index: Which nodes or links of the graph; all nodes, or the pairs in `edge_label_index`, if None.
             search: "prefix": the shortest flipping prefix of the ranking. "greedy": greedy deletion goes on where no
                 prefix flips, among the 64 best-ranked units of an instance with more than 256, and after its first
@@ -113,15 +116,16 @@ class FittedExplainer:
             on_error: "raise": explain all others first, then raise an error that carries the results. "keep": put a
                 `Failure` in the slot.
             budget: What the search may cost for each instance: a number of model runs (None: a few thousand;
-                `math.inf`: no bound), or `rc.Seconds(x)`, with which results depend on the machine. A search that
-                reaches it gives the best it has (`counterfactual.exhausted`).
+                `math.inf`: no bound), or `rc.Seconds(x)` for refinement and search together, with which results depend
+                on the machine. A search that reaches it gives the best it has (`counterfactual.exhausted`). With
+                search="none" only a time for `refine` is accepted.
             refine: Model runs that may be spent on the ranking of each instance, by really deleting edges among those
                 ranked first (and in `candidates`): `edge_scores` and the search then follow the better ranking. None:
                 the method's own scores.
             progress: Whether to show a progress bar.
             confidence: The probability that the model must give another class (or `target_class`) without the deleted
                 edges, such as 0.8, so that the counterfactual does not stand on the boundary. None: it need only be the
-                predicted class.
+                predicted class. It needs a search.
 
         Returns:
             An `Explanation` for one `Data` or one node or pair; otherwise a read-only sequence, in the order of the
@@ -134,8 +138,10 @@ class FittedExplainer:
         if on_error not in get_args(OnError):
             raise RCExplainerError(f"on_error must be one of {', '.join(get_args(OnError))}, got {on_error!r}")
         single = TASKS[self.split.task].single(graphs, index)
-        run = self._run(search, target_class, budget, confidence, refine)
-        call = ExplainStream(run, inputs.candidate_masks(candidates), progress)
+        graphs = source_of(graphs) or graphs
+        run = self._run(graphs, search, target_class, budget, confidence, refine)
+        most = inputs.most_edges(self.split.device, isinstance(graphs, GraphSource))
+        call = ExplainStream(run, most, inputs.candidate_masks(candidates), progress)
         whole = self._whole_batch(graphs) if index is None and candidates is None else None
         with self.split.scope:
             results = Explanations(call.collect(partial(self._instances, graphs, index), whole))
@@ -150,7 +156,7 @@ class FittedExplainer:
         """A `Batch` that can be explained as it is, without taking it apart."""
         if not isinstance(graphs, Batch) or self.split.task != "graph":
             return None
-        if not 0 < graphs.num_edges <= inputs.most_edges(self.split.device):
+        if not 0 < graphs.num_edges <= inputs.most_edges(self.split.device, False):
             return None
         return BatchInstances(graphs if self.device is None else copy(graphs).to(self.device))
 
@@ -183,8 +189,10 @@ class FittedExplainer:
         Yields:
             An `Explanation`, or a `Failure` for an instance that could not be explained, in the order of the input.
         """
-        run = self._run(search, target_class, budget, confidence, refine)
-        call = ExplainStream(run, inputs.candidate_masks(candidates), progress)
+        graphs = source_of(graphs) or graphs
+        run = self._run(graphs, search, target_class, budget, confidence, refine)
+        most = inputs.most_edges(self.split.device, isinstance(graphs, GraphSource))
+        call = ExplainStream(run, most, inputs.candidate_masks(candidates), progress)
         return call.results(self._instances(graphs, index))
 
     def chosen(self, target_class: int | None) -> int | None:
@@ -214,12 +222,21 @@ class FittedExplainer:
         return None
 
     def _run(
-        self, search: Search, target_class: int | None, budget: Budget, confidence: float | None, refine: int | None
+        self,
+        graphs: Graphs,
+        search: Search,
+        target_class: int | None,
+        budget: Budget,
+        confidence: float | None,
+        refine: int | None,
     ) -> ExplainRun:
         if search not in ("none", *SEARCHES):
             raise RCExplainerError(f"search must be none, prefix or greedy, got {search!r}")
+        if search == "none":
+            refuse_without_search(budget, confidence, refine)
+        late = budget.end if isinstance(budget, Deadline) else None
         return ExplainRun(
-            split=self.split,
+            split=self.split if late is None else replace(self.split, until=late),
             scores=self.scores,
             kind=self.kind,
             classes=self.classes,
@@ -228,7 +245,7 @@ class FittedExplainer:
             search=search,
             target=self.chosen(target_class),
             budget=checked_budget(budget),
-            check=self._check if self.split.task == "graph" else None,
+            check=self._check if self.split.task == "graph" or isinstance(graphs, GraphSource) else None,
             confidence=checked_confidence(confidence, self.split.num_classes),
             distances=None if search == "none" else self.distances,
             refine=checked_runs(refine),
@@ -236,7 +253,10 @@ class FittedExplainer:
 
     def _instances(self, graphs: Graphs, index: Index | None) -> Iterator[Instance | Exception]:
         """The instances, on the device of the model; one that cannot be made is an error in its place."""
-        return TASKS[self.split.task].instances(stream(graphs, self.device), index, self.hops, self._check)
+        given: Iterable[AnyGraph | Exception] = (
+            [graphs.on(self.split.device)] if isinstance(graphs, GraphSource) else stream(graphs, self.device)
+        )
+        return TASKS[self.split.task].instances(given, index, self.hops, self._check)
 
     @property
     def _check(self) -> Check:

@@ -4,30 +4,40 @@ A candidate mask says which edges may be deleted, with a value for each column o
 serves all instances, or there is one for each. A unit may be deleted if all its edges may.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from functools import cache
 
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
 from rcexplainer.core.verification import Interference
-from rcexplainer.errors import GraphError, RCExplainerError
+from rcexplainer.errors import GraphError, RCExplainerError, TimeUpError
 from rcexplainer.gnn.columns import attributes_of
 from rcexplainer.gnn.graph_checks import attributes
 from rcexplainer.method.explanations import ExplanationColumns, Slot
+from rcexplainer.sources import AnyGraph
 from rcexplainer.tasks.computation_graph import Instance
+
+log = logging.getLogger(__name__)
 
 # A chunk is run at once, and its results are on the CPU before the next one begins.
 CHUNK_GRAPHS = 8192
 CHUNK_EDGES, CHUNK_EDGES_CUDA = 1 << 19, 1 << 22
+# Where the graph is not in memory, a chunk should not take much of it either.
+SOURCE_EDGES, SOURCE_EDGES_CUDA = 1 << 17, 1 << 20
 
 Candidates = Tensor | Sequence[Tensor] | None
 CandidateMasks = Tensor | list[Tensor] | None
 
 
-def most_edges(device: torch.device | None) -> int:
-    """Edges in a chunk that is explained on this device."""
-    return CHUNK_EDGES_CUDA if device is not None and device.type == "cuda" else CHUNK_EDGES
+def most_edges(device: torch.device | None, from_source: bool) -> int:
+    """Edges in a chunk that is explained on this device, of graphs in memory or of one on disk or in a store."""
+    cuda = device is not None and device.type == "cuda"
+    if from_source:
+        return SOURCE_EDGES_CUDA if cuda else SOURCE_EDGES
+    return CHUNK_EDGES_CUDA if cuda else CHUNK_EDGES
 
 
 def chunks(asked: Iterable[Instance | Exception], most_edges: int) -> Iterator[list[Instance | Exception]]:
@@ -108,6 +118,8 @@ def isolated(
             slots |= {place: (found, row) for row, place in enumerate(places)}
         except Interference:
             raise
+        except TimeUpError as late:  # halves would find no time either
+            slots |= dict.fromkeys(places, late)
         except Unsound as unsound:
             (wrong,) = unsound.args
             slots |= {places[i]: error for i, error in wrong.items()}
@@ -115,11 +127,25 @@ def isolated(
             pending += [rest] if rest else []
         except Exception as error:  # noqa: BLE001  a model may raise anything
             middle = len(places) // 2
+            if middle and out_of_memory(error):
+                tell_memory()
+                torch.cuda.empty_cache()  # does nothing where there is no GPU
             if middle:
                 pending += [places[:middle], places[middle:]]
             else:
                 slots[places[0]] = error
     return [slots[place] for place in range(len(chunk))]
+
+
+def out_of_memory(error: Exception) -> bool:
+    """Whether an error says that memory did not suffice; the CPU has no error of its own for it."""
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
+
+
+@cache
+def tell_memory() -> None:
+    """Say once that batches are halved."""
+    log.warning("memory does not suffice for a batch of graphs: it is halved and tried again, as are later ones")
 
 
 def candidate_masks(candidates: Candidates) -> CandidateMasks:
@@ -152,7 +178,7 @@ def check_number(masks: CandidateMasks, count: int) -> None:
         raise RCExplainerError(f"candidates must hold one mask for each of {count} instances, got {len(masks)}")
 
 
-def check_mask(mask: object, graph: Data, where: str) -> None:
+def check_mask(mask: object, graph: AnyGraph, where: str) -> None:
     """Refuse anything but a boolean mask of the graph's edges."""
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool or mask.shape != (graph.num_edges,):
         raise GraphError(f"the candidates of {where} must be a boolean mask of its {graph.num_edges} edges")

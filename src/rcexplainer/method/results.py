@@ -9,11 +9,12 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from rcexplainer.core.budget import Meter, Seconds
+from rcexplainer.core.budget import Deadline, Meter, Seconds
 from rcexplainer.core.counterfactual import FlipQuery, Removal, greedy_search, prefix_search, verify
 from rcexplainer.core.near_ties import nothing_removed, settle, settled
 from rcexplainer.core.refinement import refined
 from rcexplainer.core.region_distance import Distances
+from rcexplainer.core.search import Evaluate
 from rcexplainer.core.units import Units
 from rcexplainer.core.verification import (
     LATER_SAMPLE,
@@ -25,7 +26,7 @@ from rcexplainer.core.verification import (
     check_company,
     check_minimal,
 )
-from rcexplainer.errors import GraphError
+from rcexplainer.errors import GraphError, TimeUpError
 from rcexplainer.gnn.graph_checks import GraphKind
 from rcexplainer.gnn.graph_store import GraphStore
 from rcexplainer.gnn.instances import ALONE, Instances
@@ -43,6 +44,7 @@ log = logging.getLogger(__name__)
 Search = Literal["none", "prefix", "greedy"]
 # (instances, predicted classes, target) → [units] in [0, 1]
 Scores = Callable[[Instances, Tensor, int | None], Tensor | UnitReadings]
+REFINEMENT_SHARE = 0.5  # of the time, where it is bounded: the rest is for the search
 SEARCHES: dict[str, Callable[[FlipQuery, Tensor, Tensor], Removal]] = {
     "prefix": prefix_search,
     "greedy": greedy_search,
@@ -61,8 +63,8 @@ class ExplainRun:
     hops: int
     search: Search
     target: int | None  # the class to lead to; None: any other
-    budget: float | Seconds
-    check: Check | None  # names what is wrong with a graph; None: the whole graph was checked before
+    budget: float | Seconds | Deadline
+    check: Check | None  # names what is wrong with the graph of an instance; None: the whole graph was checked before
     max_edges: int | None = None  # in one run of the model; ALONE: one graph at a time
     whole: WholeGraph | None = None  # answers in the whole graph, for nodes and links
     start: int = 0  # position of the first instance of the chunk in the call
@@ -80,12 +82,13 @@ class ExplainRun:
         """
         task = TASKS[self.split.task]
         instances = self._instances(asked)
-        alone, one_by_one = task.alone(asked, instances), self.max_edges == ALONE
+        alone, one_by_one = task.alone(asked, instances, self.hops), self.max_edges == ALONE
         output = instances.outputs()
         log_probs = self.split.log_probs(output)
         if errors := refusals(log_probs, self.classes, self.target):
             raise Unsound(errors)
-        if self.whole is not None and (errors := task.beyond_field(asked, instances, output, self.whole, self.hops)):
+        whole = None if self.whole is None else self.whole(asked)
+        if whole is not None and (errors := task.beyond_field(asked, instances, output, whole, self.hops)):
             raise Unsound(errors)
         ptr = instances.units.ptr
         if not one_by_one and (len(asked) > 1 or self.whole is not None):
@@ -93,14 +96,15 @@ class ExplainRun:
         labels = log_probs.argmax(1)
         readings = as_readings(self.scores(instances, labels, self.target))
         runs_spent: Tensor | None = None
+        meter = Meter(len(asked), self.budget, labels.device)
         if self.refine is not None:
-            query = FlipQuery(ptr, instances.log_probs, labels, self.target, before=log_probs)
-            better = refined(query, readings.scores, deletable(candidates, asked, instances.units), self.refine)
+            query = FlipQuery(ptr, instances.log_probs, labels, self.target, before=log_probs, meter=meter)
+            with meter.share(1.0 if self.search == "none" else REFINEMENT_SHARE):
+                better = refined(query, readings.scores, deletable(candidates, asked, instances.units), self.refine)
             readings, runs_spent = replace(readings, scores=better.scores), better.runs
         answers = Answers(ptr, log_probs, target=self.target, confidence=self.confidence)
         single = one_by_one or len(asked) == 1  # the last word is then a run of one graph where it really is
         if self.search != "none":
-            meter = Meter(len(asked), self.budget, labels.device)
             sure = self.confidence
             runs = instances.log_probs if one_by_one else settled(instances.log_probs, ptr, alone, sure)
             query = FlipQuery(ptr, runs, labels, self.target, before=log_probs, meter=meter, confidence=sure)
@@ -111,16 +115,29 @@ class ExplainRun:
             distance = self._distance(instances, labels, found.removed)
             answers = replace(answers, found=found, final=final, exhausted=meter.exhausted, distance=distance)
         size = SCORES_SAMPLE if self.search == "none" else LATER_SAMPLE if self.start else SAMPLE
-        if not one_by_one:  # of a single instance every claim then comes from a run alone
-            if single and bool(answers.disputed.any()):
-                raise Interference(1, 1, nan)
-            check_minimal(answers, alone, size, seed=self.start)
+        if single and not one_by_one and bool(answers.disputed.any()):
+            raise Interference(1, 1, nan)
         if not single:
             check_alone(answers, alone, size, seed=self.start)
             check_company(answers, instances.log_probs)
+        if not one_by_one:  # of a single instance every claim then comes from a run alone
+            answers = self._minimal(answers, alone, size)
         self._report_disputes(asked, answers.disputed)
         results = columns(asked, instances, answers, readings, self.class_names)
+        results = replace(results, checked=None if whole is None else whole.check)
         return results if runs_spent is None else replace(results, refined=runs_spent.tolist())
+
+    def _minimal(self, answers: Answers, alone: Evaluate, size: int) -> Answers:
+        """The answers after a sample of those called minimal was looked at alone; without that, none is called so."""
+        try:
+            check_minimal(answers, alone, size, seed=self.start)
+        except TimeUpError:
+            assert answers.final is not None  # without a result nothing was looked at
+            assert answers.exhausted is not None
+            minimal = answers.final.minimal
+            final = replace(answers.final, minimal=torch.zeros_like(minimal))
+            return replace(answers, final=final, exhausted=answers.exhausted | minimal)
+        return answers
 
     def _distance(self, instances: Instances, labels: Tensor, removed: Tensor) -> Tensor | None:
         """How far the instances without these units lie beyond their regions; one more run of each."""
@@ -154,7 +171,8 @@ class ExplainRun:
         for place, one in enumerate(asked):
             try:
                 assert self.check is not None
-                self.check(one.graph, f"graph {self.start + place}")
+                noun = f"graph {self.start + place}" if one.index is None else f"{self.split.task} {one.index}"
+                self.check(one.computation, noun)
             except Exception as error:  # noqa: BLE001  whatever it is, it is kept in the slot
                 errors[place] = error
         return errors

@@ -22,7 +22,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.gnn.graph_store import edge_level_keys
+from rcexplainer.sources.attribute_levels import edge_level_keys
 
 NoiseProtocol = Literal["paper", "strict"]
 # What each protocol really does, for captions.

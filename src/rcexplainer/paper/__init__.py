@@ -10,7 +10,8 @@ From an entry to its pages:
     captions, reference                      what captions say of networks and protocol; numbers that others report
     *_figures, figure_style, figure_files    figures
     checks, *_claims, verdicts               what the results must show, and whether they do
-    markdown_pages, report, markup, notes    pages; paper_index: from the paper's tables and figures to ours
+    markdown_pages, notes, paper_index       Markdown pages; paper_index: from the paper's tables and figures to ours
+    report, report_contents, report_page     report.html, from templates/
 
 case_study, tradeoff, tuning, dial, qualitative_examples and training_diagram are experiments of their own.
 """

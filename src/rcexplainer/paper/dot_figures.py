@@ -30,7 +30,8 @@ from rcexplainer.paper.result_groups import (
     without_networks,
 )
 from rcexplainer.paper.time_tables import duration
-from rcexplainer.viz.charts import PENS, TEXT, Level, Pen, draw_bars, draw_dots, draw_square, panels
+from rcexplainer.viz.category_charts import Level, draw_bars, draw_dots, draw_square
+from rcexplainer.viz.charts import PENS, TEXT, Pen, panels
 from rcexplainer.viz.figure import Figure
 
 

@@ -26,6 +26,28 @@ from rcexplainer.paper.job import Job
 from rcexplainer.paper.job_inputs import made_job, method_inputs, network_job, on_network
 
 
+def _method_job(
+    kind: str,
+    dataset: str,
+    model: str,
+    seed: int,
+    method: str,
+    more: Mapping[str, Any],
+    *,
+    preset: str = "default",
+    settings: Mapping[str, Any] | None = None,
+    own: Mapping[str, Any] | None = None,
+    recipe: str | None = None,
+    stored: Mapping[str, Any] | None = None,
+    retired: bool = False,
+) -> Job:
+    """A job of one method on one network; `more` are the inputs of its kind, others as for `measure_job`."""
+    inputs = on_network(dataset, model, seed, recipe)
+    inputs |= method_inputs(dataset, seed, method, preset, settings, own, retired) | dict(more)
+    name = "" if recipe is None else f"-{recipe}"
+    return made_job(kind, f"{dataset}-{model}{name}-{seed}-{method}", inputs, stored, retired)
+
+
 def measure_job(
     dataset: str,
     model: str,
@@ -62,9 +84,9 @@ def measure_job(
     Returns:
         The job.
     """
-    inputs = on_network(dataset, model, seed) | method_inputs(dataset, seed, method, preset, settings, own, retired)
-    inputs |= {"caps": asdict(caps.within(None)), "noise": list(noise), "k": list(k)}
-    made = made_job("measure", f"{dataset}-{model}-{seed}-{method}", inputs, stored, retired)
+    more = {"caps": asdict(caps.within(None)), "noise": list(noise), "k": list(k)}
+    how: dict[str, Any] = {"preset": preset, "settings": settings, "own": own, "stored": stored, "retired": retired}
+    made = _method_job("measure", dataset, model, seed, method, more, **how)
     return replace(made, earlier=dict(earlier or {}))
 
 
@@ -81,8 +103,8 @@ def recovery_job(
     most: int | None = None,
 ) -> Job:
     """A method whose readings are compared with the motif; `most` held-out nodes, other arguments as `measure_job`."""
-    inputs = on_network(dataset, model, seed, recipe) | method_inputs(dataset, seed, method, preset, settings, own)
-    return made_job("recovery", f"{dataset}-{model}-{recipe}-{seed}-{method}", inputs | {"most": most})
+    how: dict[str, Any] = {"preset": preset, "settings": settings, "own": own, "recipe": recipe}
+    return _method_job("recovery", dataset, model, seed, method, {"most": most}, **how)
 
 
 def time_job(
@@ -99,8 +121,8 @@ def time_job(
     caps: Caps = USUAL,
 ) -> Job:
     """A method to be timed; the arguments are those of `measure_job`."""
-    inputs = on_network(dataset, model, seed) | method_inputs(dataset, seed, method, preset, settings, own, retired)
-    return made_job("time", f"{dataset}-{model}-{seed}-{method}", inputs | {"most": caps.most}, stored, retired)
+    how: dict[str, Any] = {"preset": preset, "settings": settings, "own": own, "stored": stored, "retired": retired}
+    return _method_job("time", dataset, model, seed, method, {"most": caps.most}, **how)
 
 
 def case_job(seed: int, settings: Mapping[str, Any] | None = None, stored: Mapping[str, Any] | None = None) -> Job:
@@ -130,8 +152,7 @@ def explain_job(
     stored: Mapping[str, Any] | None = None,
 ) -> Job:
     """One instance to be explained by one method; the arguments are those of `measure_job`."""
-    inputs = on_network(dataset, model, seed) | method_inputs(dataset, seed, method, "default", settings)
-    return made_job("explain", f"{dataset}-{model}-{seed}-{method}", inputs, stored)
+    return _method_job("explain", dataset, model, seed, method, {}, settings=settings, stored=stored)
 
 
 def training_job(
@@ -183,8 +204,7 @@ def tradeoff_job(
     Returns:
         The job.
     """
-    inputs = on_network(dataset, model, seed) | method_inputs(dataset, seed, method, "default", settings)
-    return made_job("tradeoff", f"{dataset}-{model}-{seed}-{method}", inputs | {"graphs": graphs})
+    return _method_job("tradeoff", dataset, model, seed, method, {"graphs": graphs}, settings=settings)
 
 
 def authors_job(
@@ -265,9 +285,8 @@ def stability_job(
     Returns:
         The job.
     """
-    inputs = on_network(dataset, model, seed) | method_inputs(dataset, seed, method, "default", settings)
-    inputs |= {"most": most, "confidence": confidence, "noise": list(noise), "copies": copies}
-    return made_job("stability", f"{dataset}-{model}-{seed}-{method}", inputs)
+    more = {"most": most, "confidence": confidence, "noise": list(noise), "copies": copies}
+    return _method_job("stability", dataset, model, seed, method, more, settings=settings)
 
 
 def dial_job(
@@ -294,5 +313,4 @@ def dial_job(
     Returns:
         The job.
     """
-    inputs = on_network(dataset, model, seed) | method_inputs(dataset, seed, method, "default", settings)
-    return made_job("dial", f"{dataset}-{model}-{seed}-{method}", inputs | {"refine": list(refine), "most": most})
+    return _method_job("dial", dataset, model, seed, method, {"refine": list(refine), "most": most}, settings=settings)

@@ -6,7 +6,7 @@ One safetensors file, written completely or not at all. It records which run it 
 import hashlib
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +83,7 @@ class FitFile:
         self.written = time.monotonic()
 
 
-def digest(graphs: Sequence[Data]) -> str:
+def digest(graphs: Iterable[Data]) -> str:
     """A hash of all tensors of the graphs except labels, which are never read: equal for equal lists of graphs."""
     total = hashlib.sha256()
     for graph in graphs:

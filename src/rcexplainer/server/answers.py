@@ -2,14 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from rcexplainer.core.budget import Seconds
+from rcexplainer.core.budget import Deadline
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn.graph_checks import stream
 from rcexplainer.gnn.graph_store import delete_edges
@@ -20,16 +20,20 @@ from rcexplainer.server.requests import ExplainRequest, PredictRequest, edge_col
 from rcexplainer.tasks import TASKS
 from rcexplainer.tasks.computation_graph import Instance
 
+GROUP_EDGES = 1 << 16  # of requests that are answered together: what cannot be cut short grows with it
+
 
 @dataclass(frozen=True, eq=False)
 class ModelAnswers:
-    """ModelAnswers requests together.
+    """Answers requests together.
 
     Attributes:
         fitted: The explainer.
+        seconds: What a request may take, from its arrival.
     """
 
     fitted: FittedExplainer
+    seconds: float
 
     @torch.no_grad()
     def predictions(self, requests: Sequence[PredictRequest]) -> list[Tensor | Exception]:
@@ -39,8 +43,9 @@ class ModelAnswers:
             requests: Instances, each with edges to delete.
 
         Returns:
-            [C] the probabilities for each; an error where an instance is not valid.
+            [C] the probabilities for each; an error where an instance is not valid, or the time is up.
         """
+        late = max(one.arrived for one in requests) + self.seconds
         graphs: list[Any] = []
         found: list[Exception | None] = []
         for one in requests:
@@ -49,11 +54,11 @@ class ModelAnswers:
                 found.append(None)
             except ValueError as error:  # the package's own errors: the graph is not one for this model
                 found.append(error)
-        rows = iter(self._probabilities(graphs)) if graphs else iter(())
+        rows = iter(self._probabilities(graphs, late)) if graphs else iter(())
         return [next(rows) if error is None else error for error in found]
 
-    def _probabilities(self, graphs: list[Any]) -> Tensor:
-        split = self.fitted.split
+    def _probabilities(self, graphs: list[Any], late: float) -> Tensor:
+        split = replace(self.fitted.split, until=late)
         with split.scope:
             return Instances(split, graphs).passes(lambda done: split.log_probs(done.output)).exp().cpu()
 
@@ -91,8 +96,8 @@ class ModelAnswers:
     def explanations(self, requests: Sequence[ExplainRequest]) -> list[Explanation | Exception]:
         """Explain several instances; those with the same options together.
 
-        Requests that are answered together share the time of one: nobody waits longer because others ask, and a search
-        that is cut short says so (`exhausted`).
+        Requests that are answered together share the time of the first: nobody waits longer because others ask, and a
+        search that is cut short says so (`exhausted`).
 
         Args:
             requests: What to explain.
@@ -101,9 +106,12 @@ class ModelAnswers:
             An explanation for each, or why there is none.
         """
         groups: dict[Any, list[int]] = defaultdict(list)
+        edges: dict[Any, int] = defaultdict(int)
         for place, one in enumerate(requests):
             graph = None if one.asked.index is None else id(one.asked.graph)
-            groups[one.options, one.candidates is None, graph].append(place)
+            key = one.options, one.candidates is None, graph
+            edges[key] += one.asked.graph.num_edges
+            groups[key, edges[key] // GROUP_EDGES].append(place)
         found: dict[int, Explanation | Exception] = {}
         for places in groups.values():
             found |= zip(places, self._explained([requests[place] for place in places]), strict=True)
@@ -113,6 +121,7 @@ class ModelAnswers:
         options, index = group[0].options, [one.asked.index for one in group]
         masks = [one.candidates for one in group if one.candidates is not None]
         within = index[0] is not None
+        first, last = min(one.arrived for one in group), max(one.arrived for one in group)
         try:
             results = self.fitted.explain(
                 group[0].asked.graph if within else [one.asked.graph for one in group],
@@ -121,7 +130,7 @@ class ModelAnswers:
                 candidates=masks or None,
                 target_class=options.target_class,
                 on_error="keep",
-                budget=Seconds(options.seconds / len(group)),
+                budget=Deadline(first + options.seconds, last + self.seconds),
                 refine=options.refine,
                 confidence=options.confidence,
             )

@@ -10,21 +10,23 @@ from typing import Any, TypeVar
 from torch import Tensor
 from torch_geometric.data import Data
 
-from rcexplainer.errors import RCExplainerError, require
+from rcexplainer.errors import RCExplainerError, TimeUpError, require
 from rcexplainer.explanation import Explanation
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.server.answers import ModelAnswers, class_labels, explanation_values, prediction_values
 from rcexplainer.server.batching import BatchQueue, BusyError
 from rcexplainer.server.instances import AskedInstance, KnownInstances
 from rcexplainer.server.limits import AccessRules, Application, Guard, RequestLimits
-from rcexplainer.server.live_page import LivePage, PageTexts
+from rcexplainer.server.live_page import LivePage, PageOnce, PageTexts
 from rcexplainer.server.openapi import DELETED_SCHEMA, INSTANCE_SCHEMA, OPTIONS_SCHEMA, SMILES_SCHEMA, json_body
-from rcexplainer.server.requests import ExplainRequest, PredictRequest, RequestReader
+from rcexplainer.server.requests import SEARCH_SHARE, ExplainRequest, PredictRequest, RequestReader
 from rcexplainer.server.uploads import GraphForm, RequestError, read_json
 from rcexplainer.tasks.index import Pair
 
 A = TypeVar("A")
 LOG = logging.getLogger(__name__)
+LAST_RUN = 1.0  # seconds by which a run of the model that began in time may be late
+TOO_LATE = "there is no answer after {:g} s, the time limit: try again if others ask too, or ask about a smaller graph"
 OWN_FAULT = "the model could not answer this; the server's log says why"
 
 
@@ -67,10 +69,10 @@ def make_app(
         else [AskedInstance(graphs[0], one) for one in index]
     )
     texts = texts or PageTexts()
-    live = LivePage(fitted, graphs, index, texts)
+    live = LivePage(fitted, graphs, index, texts, limits.seconds)
     form = GraphForm.of(graphs[0], limits)
     reader = RequestReader(known, form, fitted.split.task, limits, texts.read_smiles)
-    names, answers = class_labels(fitted), ModelAnswers(fitted)
+    names, answers = class_labels(fitted), ModelAnswers(fitted, limits.seconds)
     worker = ThreadPoolExecutor(1, "model")
     predictions: BatchQueue[PredictRequest, Tensor] = BatchQueue(answers.predictions, worker, limits.waiting)
     explanations: BatchQueue[ExplainRequest, Explanation] = BatchQueue(answers.explanations, worker, limits.waiting)
@@ -84,7 +86,7 @@ def make_app(
     app = FastAPI(title="rcexplainer", lifespan=lifespan, docs_url=None, redoc_url=None)
 
     async def answered(work: Awaitable[dict[str, Any]]) -> Any:
-        status, values = await _outcome(work)
+        status, values = await _outcome(work, limits.seconds)
         return JSONResponse(values, status)
 
     @app.get("/health", summary="Whether the server is there, and what it serves")
@@ -119,9 +121,11 @@ def make_app(
 
         return await answered(work())
 
+    made = PageOnce(live, worker)
+
     @app.get("/", include_in_schema=False)
     async def page() -> Any:
-        text, policy = await asyncio.get_running_loop().run_in_executor(worker, lambda: live.html)
+        text, policy = await made.html()
         policy = f"{policy}; frame-ancestors 'none'"
         return HTMLResponse(text, headers={"content-security-policy": policy})
 
@@ -134,18 +138,21 @@ def make_app(
         async def work() -> dict[str, Any]:
             asked = reader.upload(read_json(await request.body()))
             found = await explanations.ask(asked)
-            number = known.add(asked.asked)
-            return await asyncio.get_running_loop().run_in_executor(worker, live.shown, found, number)
+            number, until = known.add(asked.asked), asked.arrived + SEARCH_SHARE * limits.seconds
+            return await asyncio.get_running_loop().run_in_executor(worker, live.shown, found, number, until)
 
         return await answered(work())
 
     return Guard(app, rules or AccessRules(), limits)
 
 
-async def _outcome(work: Awaitable[dict[str, Any]]) -> tuple[int, dict[str, Any]]:
+async def _outcome(work: Awaitable[dict[str, Any]], seconds: float) -> tuple[int, dict[str, Any]]:
     """Status and JSON values of an answer; of an error one sentence."""
     try:
-        return 200, await work
+        async with asyncio.timeout(seconds + LAST_RUN):
+            return 200, await work
+    except (TimeUpError, TimeoutError):
+        return 504, {"error": TOO_LATE.format(seconds)}
     except RequestError as error:
         return error.status, {"error": str(error)}
     except BusyError as error:

@@ -1,5 +1,7 @@
 """Concurrent requests in one run of the model: those that arrive within a few milliseconds are answered together.
 
+A client that is alone does not wait for others: only after a batch of several does the next one wait for more.
+
 The model is only ever run in one thread, so that requests never meet inside it.
 """
 
@@ -26,7 +28,7 @@ class BatchQueue(Generic[Q, A]):
         answer: Answers several questions at once, an error in the place of one that cannot be answered.
         executor: Runs `answer`; one thread.
         most_waiting: Questions that may wait; further ones are refused.
-        wait: Seconds in which further questions may join the first.
+        wait: Seconds in which further questions may join the first, where the batch before had several.
         most_together: Questions in one call of `answer`.
     """
 
@@ -42,6 +44,7 @@ class BatchQueue(Generic[Q, A]):
         self.most_waiting, self.wait, self.most_together = most_waiting, wait, most_together
         self._waiting: list[tuple[Q, asyncio.Future[A]]] = []
         self._work: asyncio.Task[None] | None = None
+        self._crowded = False  # the latest batch had several questions
 
     async def ask(self, question: Q) -> A:
         """Answer a question, together with others that arrive at the same time.
@@ -66,12 +69,13 @@ class BatchQueue(Generic[Q, A]):
 
     async def _drain(self) -> None:
         """Answer everything that waits, batch after batch."""
-        await asyncio.sleep(self.wait)
+        await asyncio.sleep(self.wait if self._crowded else 0)
         while self._waiting:
             asked, self._waiting = self._waiting[: self.most_together], self._waiting[self.most_together :]
             asked = [one for one in asked if not one[1].done()]  # a client that left is not answered
             if not asked:
                 continue
+            self._crowded = len(asked) > 1
             questions = [question for question, _ in asked]
             answers: Sequence[A | Exception]
             try:

@@ -40,7 +40,7 @@ class RequestLimits:
         body: Bytes of a request.
         nodes: Nodes of an uploaded graph.
         edges: Columns of its `edge_index`.
-        seconds: Time of a search; then the best counterfactual so far is the answer.
+        seconds: Time of a request, from its arrival; a search ends before with the best counterfactual so far.
         refine: Model runs spent on one ranking.
         waiting: Requests that wait at the same time.
         upload: Seconds in which the body of a request must arrive.

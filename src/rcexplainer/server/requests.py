@@ -1,8 +1,9 @@
 """What a client asks: an instance, edges that are deleted from it, and options of the search."""
 
 import math
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 import torch
@@ -19,6 +20,7 @@ INSTANCE_FIELDS = ("instance", "graph", "index")
 PREDICT_FIELDS = (*INSTANCE_FIELDS, "deleted")
 EXPLAIN_FIELDS = (*INSTANCE_FIELDS, "search", "target_class", "candidates", "confidence", "refine", "budget")
 LONGEST_SMILES = 1000
+SEARCH_SHARE = 0.75  # of the time of a request: the rest is for the model's last word on what was found
 NODE_PAIRS = {"type": "array", "items": {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}}
 
 
@@ -31,7 +33,7 @@ class SearchOptions:
         target_class: The class to reach; None: any other.
         confidence: The probability it must reach; None: it need only be the predicted class.
         refine: Model runs for the ranking; None: none.
-        seconds: How long the search may take.
+        seconds: From the arrival of the request to the end of refinement and search.
     """
 
     search: Search
@@ -47,6 +49,7 @@ class PredictRequest:
 
     asked: AskedInstance
     deleted: frozenset[Pair]
+    arrived: float = field(default_factory=time.monotonic)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +59,7 @@ class ExplainRequest:
     asked: AskedInstance
     options: SearchOptions
     candidates: Tensor | None
+    arrived: float = field(default_factory=time.monotonic)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,13 +119,13 @@ class RequestReader:
         """
         _refuse_unknown(values, (*INSTANCE_FIELDS, "smiles"))
         if "smiles" not in values:
-            return ExplainRequest(self.instance(values), self._options({}), None)
+            return ExplainRequest(self.instance(values), self._upload_options(), None)
         smiles = values["smiles"]
         if self.read_smiles is None or len(values) > 1:
             raise RequestError("smiles is for models of molecules in a CSV file or in nitro, and stands alone")
         if not isinstance(smiles, str) or len(smiles) > LONGEST_SMILES:
             raise RequestError(f"smiles must be a text of at most {LONGEST_SMILES} characters")
-        return ExplainRequest(AskedInstance(self.read_smiles(smiles)), self._options({}), None)
+        return ExplainRequest(AskedInstance(self.read_smiles(smiles)), self._upload_options(), None)
 
     def instance(self, values: dict[str, Any]) -> AskedInstance:
         """Find the instance of a request: one by its number, or an uploaded graph.
@@ -153,18 +157,27 @@ class RequestReader:
             raise RequestError("give index, the two nodes of the link to explain, such as [0, 5]")
         return value[0], value[1]
 
+    def _upload_options(self) -> SearchOptions:
+        """Half of the time that a search has: the rest is for the deletion curve on the page."""
+        options = self._options({})
+        return replace(options, seconds=options.seconds / 2)
+
     def _options(self, values: dict[str, Any]) -> SearchOptions:
         search = values.get("search", "prefix")
         if search not in get_args(Search):
             raise RequestError(f"search must be one of {', '.join(get_args(Search))}")
-        confidence = _number(values, "confidence", 1.0)
-        seconds = _number(values, "budget", math.inf) or self.limits.seconds
+        confidence, seconds = _number(values, "confidence", 1.0), _number(values, "budget", math.inf)
+        refine = _whole(values, "refine", 1, self.limits.refine)
+        if search == "none" and (confidence is not None or (seconds is not None and refine is None)):
+            unused = "budget" if confidence is None else "confidence"
+            raise RequestError(f"{unused} is for a search, and search is none: leave {unused} out, or choose a search")
+        most = SEARCH_SHARE * self.limits.seconds
         return SearchOptions(
             search=search,
             target_class=_whole(values, "target_class", 0, 2**31),
             confidence=confidence,
-            refine=_whole(values, "refine", 1, self.limits.refine),
-            seconds=min(seconds, self.limits.seconds),
+            refine=refine,
+            seconds=most if seconds is None else min(seconds, most),
         )
 
 

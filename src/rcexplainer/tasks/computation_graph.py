@@ -12,9 +12,11 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from rcexplainer.gnn.graph_store import EDGE_LEVEL, edge_level_keys
+from rcexplainer.errors import HubError
+from rcexplainer.sources import AnyGraph, as_source
+from rcexplainer.sources.attribute_levels import EDGE_LEVEL
 from rcexplainer.tasks.index import Pair
-from rcexplainer.tasks.neighbourhoods import Adjacency, Neighbourhoods
+from rcexplainer.tasks.neighbourhoods import Neighbourhoods, Sweep
 
 PIECE = 1 << 18  # edges of the computation graphs that are made at a time
 
@@ -23,65 +25,72 @@ PIECE = 1 << 18  # edges of the computation graphs that are made at a time
 class Instance:
     """One instance: the whole graph, and the graph the model is run on (the same for a graph task)."""
 
-    graph: Data
+    graph: AnyGraph
     computation: Data
     index: int | Pair | None = None  # the node, or the pair of nodes
     edge_ids: Tensor | None = None  # columns of the whole graph that the computation graph has
+    node_ids: Tensor | None = None  # nodes of the whole graph that the computation graph has
 
 
 class ComputationGraphs:
     """Makes the computation graphs of any nodes or pairs of one graph.
 
     Args:
-        graph: The whole graph.
+        graph: The whole graph, in memory or not.
         hops: How far a computation graph reaches.
+        max_edges: The most edges that may be read for one; None: the bound of the graph.
     """
 
-    def __init__(self, graph: Data, hops: int) -> None:
-        self.graph, self.hops = graph, hops
-        self.num_nodes = int(graph.num_nodes or 0)
-        self.adjacency = Adjacency(graph.edge_index, self.num_nodes)
-        self.edge_keys = [key for key in edge_level_keys(graph) if key != "edge_index"]
-        taken = {"edge_index", "y", "batch", "ptr", "edge_label", "edge_label_index", *self.edge_keys}
-        self.node_keys = [
-            key
-            for key, value in graph.to_dict().items()
-            if isinstance(value, Tensor) and key not in taken and value.dim() and value.size(0) == self.num_nodes
-        ]
-        taken |= set(self.node_keys)
-        self.graph_values = {
-            key: value
-            for key, value in graph.to_dict().items()
-            if isinstance(value, Tensor) and key not in taken and value.dim() and value.size(0) == 1
-        }
+    def __init__(self, graph: AnyGraph, hops: int, max_edges: int | None = None) -> None:
+        self.source, self.hops = as_source(graph), hops
+        self.max_edges = self.source.max_edges if max_edges is None else max_edges
 
-    def __call__(self, roots: Tensor) -> Iterator[Instance]:
-        """The instances of the nodes [n], or pairs [n, 2], one after the other."""
-        device = self.graph.edge_index.device
-        single = roots.dim() == 1
-        columns = roots.reshape(len(roots), -1).to(device)
-        for piece, found in self.adjacency.batches(columns, self.hops, PIECE):
-            far = self.hops + (0 if single else 1)  # a node may be out of reach of one of two roots
-            code = torch.nn.functional.one_hot(found.hops, far + 1).float().flatten(1)
-            values = {key: self.graph[key][found.nodes] for key in self.node_keys} | {"hop_code": code}
-            along_edges = {key: self.graph[key][found.edges] for key in self.edge_keys}
-            along_edges["edge_fixed"] = self._fixed(found)
-            node_ptr, edge_ptr = found.node_ptr.tolist(), found.edge_ptr.tolist()
-            ids = found.edges.cpu()
-            for place, root in enumerate(piece.tolist()):
-                own = slice(node_ptr[place], node_ptr[place + 1])
-                inside = slice(edge_ptr[place], edge_ptr[place + 1])
-                read = found.roots[place]
-                computation = Data(
-                    edge_index=found.ends[:, inside],
-                    num_nodes=own.stop - own.start,
-                    **({"root_index": read} if single else {"edge_label_index": read[:, None]}),
-                    **{key: value[own] for key, value in values.items()},
-                    **{key: value[inside] for key, value in along_edges.items()},
-                    **self.graph_values,
-                    **{EDGE_LEVEL: ",".join(self.edge_keys)},
-                )
-                yield Instance(self.graph, computation, root[0] if single else tuple(root), ids[inside])
+    def __call__(self, roots: Tensor) -> Iterator[Instance | HubError]:
+        """The instances of the nodes [n], or pairs [n, 2], one after the other; an error for one beyond the bound."""
+        adjacency, single = self.source.adjacency, roots.dim() == 1
+        columns = roots.reshape(len(roots), -1).to(adjacency.device)
+        for piece, found, left_out in Sweep(adjacency, self.max_edges).batches(columns, self.hops, PIECE):
+            cut = self._cut(found, single)
+            for root, out in zip(piece.tolist(), left_out.tolist(), strict=True):
+                index = root[0] if single else tuple(root)
+                if out:
+                    yield self._too_large(index)
+                    continue
+                computation, edge_ids, node_ids = next(cut)
+                yield Instance(self.source.graph, computation, index, edge_ids, node_ids)
+
+    def _cut(self, found: Neighbourhoods, single: bool) -> Iterator[tuple[Data, Tensor, Tensor]]:
+        """The computation graphs of a piece, each with the ids of its edges and nodes."""
+        source, device = self.source, self.source.device
+        values = {key: value.to(device) for key, value in source.node_values(found.nodes).items()}
+        along_edges = {key: value.to(device) for key, value in source.edge_values(found.edges).items()}
+        shared = {key: value.to(device) for key, value in source.graph_values.items()}
+        edge_ids, node_ids = found.edges.cpu(), found.nodes.cpu()
+        found = found.to(device)
+        far = self.hops + (0 if single else 1)  # a node may be out of reach of one of two roots
+        values["hop_code"] = torch.nn.functional.one_hot(found.hops, far + 1).float().flatten(1)
+        along_edges["edge_fixed"] = self._fixed(found)
+        node_ptr, edge_ptr = found.node_ptr.tolist(), found.edge_ptr.tolist()
+        for place, read in enumerate(found.roots):
+            own = slice(node_ptr[place], node_ptr[place + 1])
+            inside = slice(edge_ptr[place], edge_ptr[place + 1])
+            computation = Data(
+                edge_index=found.ends[:, inside],
+                num_nodes=own.stop - own.start,
+                **({"root_index": read} if single else {"edge_label_index": read[:, None]}),
+                **{key: value[own] for key, value in values.items()},
+                **{key: value[inside] for key, value in along_edges.items()},
+                **shared,
+                **{EDGE_LEVEL: ",".join(source.edge_keys)},
+            )
+            yield computation, edge_ids[inside], node_ids[own]
+
+    def _too_large(self, index: int | Pair) -> HubError:
+        noun = "node" if isinstance(index, int) else "link"
+        return HubError(
+            f"{noun} {index}: more than {self.max_edges} edges would have to be read for its {self.hops}-hop "
+            "computation graph; open the graph with a larger max_edges if the memory allows"
+        )
 
     def _fixed(self, found: Neighbourhoods) -> Tensor:
         """[edges] which columns cannot be part of an explanation."""

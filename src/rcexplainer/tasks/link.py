@@ -1,6 +1,6 @@
 """Link prediction: an instance is the computation graph of two nodes together, read at that pair."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 
 import torch
@@ -9,8 +9,11 @@ from torch_geometric.data import Data
 
 from rcexplainer.errors import GraphError
 from rcexplainer.gnn.split import SplitModel
-from rcexplainer.tasks.base import WholeGraph
+from rcexplainer.sources import AnyGraph, GraphSource
+from rcexplainer.tasks.background_sample import BackgroundSample
+from rcexplainer.tasks.base import WholeAnswers, WholeGraph
 from rcexplainer.tasks.computation_graph import Instance
+from rcexplainer.tasks.excerpt import drawn, excerpt
 from rcexplainer.tasks.index import Index, Pair, is_number, pair_errors, pairs_of
 from rcexplainer.tasks.receptive_field import probe_nodes
 from rcexplainer.tasks.subgraph_task import SubgraphTask
@@ -26,21 +29,24 @@ class LinkTask(SubgraphTask):
     def single(self, graphs: object, index: object) -> bool:
         return isinstance(index, tuple) and len(index) == 2 and all(is_number(end) for end in index)
 
-    def roots(self, index: Index | None, graph: Data) -> Tensor:
+    def roots(self, index: Index | None, graph: AnyGraph) -> Tensor:
         return pairs_of(index, graph)
 
-    def errors(self, roots: Tensor, graph: Data) -> dict[int, GraphError]:
+    def errors(self, roots: Tensor, graph: AnyGraph) -> dict[int, GraphError]:
         return pair_errors(roots, graph)
 
-    def trial_graphs(self, graphs: list[Data], index: Index | None) -> list[Data]:
+    def trial_graphs(self, graphs: Sequence[AnyGraph], index: Index | None) -> list[Data]:
         """The graph with some pairs, never as many as nodes: rows of pairs and of nodes must be distinguishable."""
         graph = self.only(graphs)
         pairs = self.kinds(graph, index, TRIAL_PAIRS, seed=0)[0]
+        if isinstance(graph, GraphSource):
+            part, nodes = excerpt(graph, pairs.flatten())
+            graph, pairs = part, torch.searchsorted(nodes, pairs)
         return [with_pairs(graph, pairs[:-1] if len(pairs) == graph.num_nodes else pairs)]
 
     def hops(self, split: SplitModel, graphs: list[Data], given: int | None = None) -> int:
         """Measured also on pairs of nodes with small and large degrees: the given pairs may have few neighbours."""
-        graph = self.only(graphs)
+        (graph,) = graphs
         nodes = probe_nodes(graph)
         pairs = torch.cat([graph.edge_label_index.t(), torch.stack([nodes[:-1], nodes[1:]], 1)])
         return self.measured_hops(split, graph, pairs, split.run(with_pairs(graph, pairs)).output, given)
@@ -48,29 +54,37 @@ class LinkTask(SubgraphTask):
     def read(self, split: SplitModel, graph: Data, index: int | Pair) -> Tensor:
         return split.run(with_pairs(graph, torch.tensor([index]))).output
 
-    def whole_graph(self, split: SplitModel, graph: Data) -> WholeGraph:
+    def whole_answers(self, split: SplitModel, graph: Data) -> WholeGraph:
         @torch.no_grad()
-        def read(asked: Sequence[Instance]) -> Tensor:
-            return split.run(with_pairs(graph, torch.tensor([one.index for one in asked]))).output
+        def read(asked: Sequence[Instance]) -> WholeAnswers:
+            output = split.run(with_pairs(graph, torch.tensor([one.index for one in asked]))).output
+            return WholeAnswers(torch.arange(len(asked)), output)
 
         return read
 
-    def background(self, graphs: list[Data], index: Index | None, seed: int) -> list[Data]:
+    def background(self, graphs: Sequence[AnyGraph], index: Index | None, hops: int, seed: int) -> Iterable[Data]:
         graph = self.only(graphs)
         pairs = torch.cat(self.kinds(graph, index, BACKGROUND_PAIRS, seed)).unique(dim=0)
-        return [with_pairs(graph, pairs)]
+        if not isinstance(graph, GraphSource):
+            return [with_pairs(graph, pairs)]
+        return BackgroundSample(graph, pairs, None, hops)
 
-    def kinds(self, graph: Data, index: Index | None, limit: int, seed: int) -> list[Tensor]:
+    def kinds(self, graph: AnyGraph, index: Index | None, limit: int, seed: int) -> list[Tensor]:
         """Pairs of nodes, at most `limit` of each kind: the given or labelled ones (if any), random ones, edges."""
         generator = torch.Generator().manual_seed(seed)
         given: list[Tensor] = []
-        if index is not None or "edge_label_index" in graph:
-            given = [self.roots(index, graph)]
-            for error in self.errors(given[0], graph).values():
-                raise error
+        if index is not None or graph.get("edge_label_index") is not None:
+            given = [self.sound(index, graph)]
         random = torch.randint(int(graph.num_nodes or 0), (limit, 2), generator=generator)
-        proper = [kind[kind[:, 0] != kind[:, 1]] for kind in (*given, random, graph.edge_index.t().cpu())]
+        proper = [kind[kind[:, 0] != kind[:, 1]] for kind in (*given, random, edges_of(graph, limit, seed))]
         return [kind[torch.randperm(len(kind), generator=generator)[:limit]] for kind in proper]
+
+
+def edges_of(graph: AnyGraph, limit: int, seed: int) -> Tensor:
+    """Edges as pairs of nodes [n, 2]: all of a graph in memory, at most `limit` of another, drawn at random."""
+    if isinstance(graph, GraphSource):
+        return graph.adjacency.ends(drawn(graph.num_edges, limit, seed))
+    return graph.edge_index.t().cpu()
 
 
 def with_pairs(graph: Data, pairs: Tensor) -> Data:

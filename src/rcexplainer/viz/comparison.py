@@ -9,6 +9,7 @@ import torch
 
 from rcexplainer.errors import RCExplainerError, require
 from rcexplainer.explanation import EdgeReading, Explanation, Failure
+from rcexplainer.viz.drawing_options import DrawingOptions
 from rcexplainer.viz.drawing_style import DrawingStyle, lay_out
 from rcexplainer.viz.explanation_figure import close, frame, titles, write_drawing
 from rcexplainer.viz.figure import Figure, figure_kind
@@ -28,6 +29,7 @@ def compare(
     style: DrawingStyle = "auto",
     node_names: Sequence[str] = (),
     edge_names: Sequence[str] = (),
+    numbers: bool | None = None,
 ) -> Figure:
     """Draw the explanations of one instance by several methods side by side.
 
@@ -38,6 +40,7 @@ def compare(
         style: As for `draw`.
         node_names: As for `draw`.
         edge_names: As for `draw`.
+        numbers: As for `draw`.
 
     Returns:
         matplotlib's figure, or the path of the file.
@@ -51,7 +54,7 @@ def compare(
         figure_kind(Path(path))
     good = {name: one for name, one in explanations_by_method.items() if isinstance(one, Explanation)}
     check_same_instance(good)
-    drawing = lay_out(list(good.values()), style, reading, node_names, edge_names)
+    drawing = lay_out(list(good.values()), style, DrawingOptions(reading, node_names, edge_names, numbers))
     rows = ceil(len(explanations_by_method) / METHODS_ACROSS)
     columns = ceil(len(explanations_by_method) / rows)  # five are three and two, not four and one
     bar = CLASS_HEIGHT * (0.6 + max(len(shown_classes(one)) for one in good.values()))

@@ -4,7 +4,8 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal, Protocol, get_args
 
 from rcexplainer.errors import MissingExtraError, RCExplainerError
-from rcexplainer.explanation import EdgeReading, Explanation
+from rcexplainer.explanation import Explanation
+from rcexplainer.viz.drawing_options import DEFAULT_OPTIONS, DrawingOptions
 from rcexplainer.viz.graph_drawing import GraphDrawing
 from rcexplainer.viz.molecule_drawing import MoleculeDrawing
 
@@ -32,25 +33,19 @@ class InstanceDrawing(Protocol):
         """Return the handles of the legend; `outcomes`: whether each search that deletes edges flips."""
 
 
-Drawer = Callable[[Sequence[Explanation], EdgeReading, Sequence[str], Sequence[str]], InstanceDrawing | None]
+Drawer = Callable[[Sequence[Explanation], DrawingOptions], InstanceDrawing | None]
 DRAWERS: dict[str, Drawer] = {"molecule": MoleculeDrawing.of, "graph": GraphDrawing.of}  # the first that can, draws
 
 
 def lay_out(
-    explanations: Sequence[Explanation],
-    style: DrawingStyle = "auto",
-    reading: EdgeReading = "scores",
-    node_names: Sequence[str] = (),
-    edge_names: Sequence[str] = (),
+    explanations: Sequence[Explanation], style: DrawingStyle = "auto", options: DrawingOptions = DEFAULT_OPTIONS
 ) -> InstanceDrawing:
     """Choose the drawing of an instance, and lay it out.
 
     Args:
         explanations: Explanations of this instance.
         style: "molecule", "graph", or "auto" for the first of these that can draw it.
-        reading: Which reading of the edges is drawn.
-        node_names: What each one-hot node feature means, such as an element.
-        edge_names: What each one-hot entry of `edge_attr` means, such as a kind of bond.
+        options: What is shown at nodes and edges.
 
     Returns:
         The drawing.
@@ -65,7 +60,7 @@ def lay_out(
         if style not in ("auto", name):
             continue
         try:
-            found = drawer(explanations, reading, node_names, edge_names)
+            found = drawer(explanations, options)
         except MissingExtraError:
             if style == name:
                 raise

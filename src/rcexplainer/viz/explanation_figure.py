@@ -13,6 +13,7 @@ from typing import Any
 from rcexplainer.errors import MissingExtraError, RCExplainerError, require
 from rcexplainer.explanation import EdgeReading, Explanation
 from rcexplainer.saving.files import write_whole
+from rcexplainer.viz.drawing_options import DrawingOptions
 from rcexplainer.viz.drawing_style import DrawingStyle, InstanceDrawing, lay_out
 from rcexplainer.viz.figure import Figure, figure_bytes, figure_kind
 from rcexplainer.viz.molecule_drawing import MoleculeDrawing
@@ -33,6 +34,7 @@ def draw(
     style: DrawingStyle = "auto",
     node_names: Sequence[str] = (),
     edge_names: Sequence[str] = (),
+    numbers: bool | None = None,
 ) -> Figure:
     """Draw an explanation.
 
@@ -44,6 +46,8 @@ def draw(
         node_names: What each one-hot node feature means, such as `dataset.node_names`; a graph that carries `smiles` or
             `atomic_number` does not need them.
         edge_names: What each one-hot entry of `edge_attr` means.
+        numbers: Whether nodes have their numbers; None: all of them in drawings of up to 40 nodes, in larger ones the
+            explained nodes and the ends of deleted edges.
 
     Returns:
         matplotlib's figure, or the path of the file.
@@ -54,7 +58,7 @@ def draw(
     """
     if path is not None:
         figure_kind(Path(path))
-    figure = explanation_figure(one, lay_out([one], style, reading, node_names, edge_names))
+    figure = explanation_figure(one, lay_out([one], style, DrawingOptions(reading, node_names, edge_names, numbers)))
     return figure if path is None else write_drawing(figure, path)
 
 

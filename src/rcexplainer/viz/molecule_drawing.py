@@ -2,6 +2,7 @@
 
     a band behind a bond   its score: the wider and darker, the higher
     a cross, and dashes    bonds that the counterfactual deletes; grey if the search failed
+    a small number         the node of the atom
     a green outline         the motif, where it is known (`graph.edge_motif`)
 
 Hydrogens that are nodes of the graph are folded into their atoms, unless their bond is deleted, in a motif or has a
@@ -16,12 +17,13 @@ import numpy as np
 from torch import Tensor
 
 from rcexplainer.errors import require
-from rcexplainer.explanation import EdgeReading, Explanation
+from rcexplainer.explanation import Explanation
+from rcexplainer.viz.drawing_options import DEFAULT_OPTIONS, DrawingOptions
 from rcexplainer.viz.explained_pairs import explained_pairs
 from rcexplainer.viz.layout import Places
 from rcexplainer.viz.molecule_reading import HYDROGEN, drawn_molecule
 from rcexplainer.viz.pairs import Pairs
-from rcexplainer.viz.palette import DELETED, FAILED, INK, MOTIF, band_colour, deletion_looks, motif_handle
+from rcexplainer.viz.palette import DELETED, FAILED, INK, MOTIF, NUMBER_INK, band_colour, deletion_looks, motif_handle
 from rcexplainer.viz.search_outcome import counted
 from rcexplainer.viz.svg_paths import add_shape, read_shapes
 
@@ -29,6 +31,8 @@ HIGH_SCORE = 0.5  # stretched score from which a hydrogen is drawn as an atom
 CANVAS_PIXELS = 30.0  # of RDKit's canvas, per ångström
 ATOM_MARGIN = 0.9  # around the atoms, in ångström: room for their text
 BOND_DASHES = (0, (1.6, 1.0))
+LEAST_EXTENT = 6.5  # ångström that a panel shows at least: small molecules are not blown up
+NUMBER_SIZE = 0.033  # of the numbers of atoms, as a share of the panel: a symbol has about 0.6 ångström
 CAVEAT = "the graph the model was asked about, not a proposal for a synthesis"
 
 
@@ -40,31 +44,25 @@ class MoleculeDrawing:
         mol: RDKit's molecule with coordinates; some hydrogens are folded into their atoms.
         atoms: The atom of each node; −1 for a folded hydrogen.
         places: [nodes, 2] the coordinates of each node; a folded hydrogen is where its atom is.
-        reading: Which reading of the bonds is drawn.
+        options: What is shown at atoms and bonds.
     """
 
     mol: Any
     atoms: tuple[int, ...]
     places: Places
-    reading: EdgeReading
+    options: DrawingOptions
 
     noun = "bond"
 
     @classmethod
     def of(
-        cls,
-        explanations: Sequence[Explanation],
-        reading: EdgeReading = "scores",
-        node_names: Sequence[str] = (),
-        edge_names: Sequence[str] = (),
+        cls, explanations: Sequence[Explanation], options: DrawingOptions = DEFAULT_OPTIONS
     ) -> "MoleculeDrawing | None":
         """Lay out a molecule.
 
         Args:
             explanations: Explanations of this molecule; which hydrogens are drawn depends on all of them.
-            reading: Which reading of the bonds is drawn.
-            node_names: The element of each one-hot node feature, if the graph does not say it.
-            edge_names: The kind of bond of each entry of `edge_attr`, likewise.
+            options: What is shown at atoms and bonds; elements and kinds of bonds, if the graph does not say them.
 
         Returns:
             The drawing; None if the graph cannot be read as a molecule.
@@ -74,18 +72,22 @@ class MoleculeDrawing:
         """
         if explanations[0].index is not None:
             return None
-        mol = drawn_molecule(explanations[0].graph, node_names, edge_names)
+        mol = drawn_molecule(explanations[0].graph, options.node_names, options.edge_names)
         if mol is None:
             return None
         important: set[int] = set()
+        ends: set[int] = set()
         for one in explanations:
-            pairs, scores = explained_pairs(one, reading)
+            pairs, scores = explained_pairs(one, options.reading)
+            ends |= set(pairs.ends[:, pairs.removed].flatten().tolist())
             own = pairs.removed | (scores > HIGH_SCORE) | (pairs.kind >= 0)
             important |= set(pairs.ends[:, own].flatten().tolist())
         mol, atoms, owners = _folded(mol, important)
+        for node in options.numbered([node for node, atom in enumerate(atoms) if atom >= 0], (), ends):
+            mol.GetAtomWithIdx(atoms[node]).SetProp("atomNote", str(node))
         require("rdkit.Chem.rdDepictor", "chem").Compute2DCoords(mol)
         where = mol.GetConformer().GetPositions()[:, :2]
-        return cls(mol, atoms, where[list(owners)], reading)
+        return cls(mol, atoms, where[list(owners)], options)
 
     @property
     def notes(self) -> list[str]:
@@ -115,7 +117,7 @@ class MoleculeDrawing:
             axes: matplotlib axes.
             one: The explanation.
         """
-        pairs, scores = explained_pairs(one, self.reading)
+        pairs, scores = explained_pairs(one, self.options.reading)
         colour = FAILED if one.counterfactual is not None and not one.counterfactual.flipped else DELETED
         self._draw_bands(axes, pairs, scores)
         gone = {tuple(self.atoms[node] for node in pair) for pair in pairs.ends[:, pairs.removed].t().tolist()}
@@ -144,7 +146,7 @@ class MoleculeDrawing:
     def legend(self, outcomes: Collection[bool], motif: bool) -> list[Any]:
         """Return matplotlib's handles of what the drawing contains; `outcomes`: as for `deletion_looks`."""
         line = require("matplotlib.lines", "figures").Line2D
-        word = "score" if self.reading == "scores" else self.reading
+        word = "score" if self.options.reading == "scores" else self.options.reading
         handles = [
             line([], [], color=band_colour(1.0), linewidth=9, label=f"highest {word}"),
             line([], [], color=band_colour(0.25), linewidth=4, label=f"low {word}"),
@@ -187,17 +189,21 @@ class MoleculeDrawing:
     @property
     def _scale(self) -> float:
         """Bands of large molecules are narrower, as their bonds are shorter on paper."""
-        extent = max(np.ptp(self.places, axis=0).max(initial=0.0), 8.0)
-        return float(np.clip(12.0 / extent, 0.45, 1.0))
+        return float(np.clip(12.0 / self._extent, 0.45, 1.0))
+
+    @property
+    def _extent(self) -> float:
+        """The larger side of the drawing, in ångström."""
+        return max(float(np.ptp(self.places, axis=0).max(initial=0.0)), LEAST_EXTENT)
 
     def _depict(self, axes: Any, mol: Any, ink: str, marked: set[int], mark: str) -> None:
         """Let RDKit draw a molecule, and put its lines and texts where the atoms are in data coordinates."""
         module = require("rdkit.Chem.Draw.rdMolDraw2D", "chem")
         canvas = module.MolDraw2DSVG(-1, -1)  # the canvas grows with the molecule: the scale is always the same
-        options = canvas.drawOptions()
-        options.clearBackground, options.prepareMolsBeforeDrawing, options.scalingFactor = False, False, CANVAS_PIXELS
-        options.includeRadicals = False
-        options.useBWAtomPalette()
+        looks = canvas.drawOptions()
+        looks.clearBackground, looks.prepareMolsBeforeDrawing, looks.scalingFactor = False, False, CANVAS_PIXELS
+        looks.includeRadicals, looks.annotationFontScale = False, NUMBER_SIZE * self._extent / 0.6
+        looks.useBWAtomPalette()
         canvas.DrawMolecule(mol)
         canvas.FinishDrawing()
         at = mol.GetConformer().GetPositions()[0, :2]
@@ -205,8 +211,11 @@ class MoleculeDrawing:
         for shape in read_shapes(canvas.GetDrawingText()):
             points = (shape.points - (pixel.x, pixel.y)) * (1, -1) / CANVAS_PIXELS + at
             own = shape.bond in marked
-            add_shape(axes, shape, points, mark if own else ink, 1.4, BOND_DASHES if own else "-")
-        axes.update_datalim([self.places.min(0) - ATOM_MARGIN, self.places.max(0) + ATOM_MARGIN])
+            colour = NUMBER_INK if shape.note else mark if own else ink
+            add_shape(axes, shape, points, colour, 1.4, BOND_DASHES if own else "-")
+        centre, half = (self.places.max(0) + self.places.min(0)) / 2, np.ptp(self.places, axis=0) / 2 + ATOM_MARGIN
+        half = np.maximum(half, LEAST_EXTENT / 2)
+        axes.update_datalim([centre - half, centre + half])
         axes.autoscale_view()
 
 

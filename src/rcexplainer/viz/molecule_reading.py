@@ -154,3 +154,18 @@ def alternating_bonds(mol: Any) -> Any:
         return mol
     alternating.UpdatePropertyCache(strict=False)
     return alternating
+
+
+def perceived_rings(mol: Any) -> Any:
+    """Return a copy of a molecule whose rings are aromatic wherever RDKit sees them so, without stereochemistry.
+
+    Files such as Mutagenicity's hold one of the two alternating forms of a ring: the same ring must not look different
+    in two molecules, or on its two sides. A graph has no stereochemistry that the model could have seen.
+    """
+    chem = require("rdkit.Chem", "chem")
+    mol = chem.Mol(mol)
+    mol.UpdatePropertyCache(strict=False)
+    chem.RemoveStereochemistry(mol)
+    chem.GetSymmSSSR(mol)
+    chem.SetAromaticity(mol)
+    return mol

@@ -1,7 +1,9 @@
-"""The colours of drawings of explanations, from Okabe and Ito's palette: distinguishable with colour-vision deficiency.
+"""The colours of drawings and pages, from Okabe and Ito's palette: distinguishable with colour-vision deficiency.
 
 No meaning rests on a colour alone. Deleted edges are also dashed or crossed, motifs are outlines, and the outcome of a
 search has a word, a mark and a frame of its own, so a copy in black and white says the same.
+
+`LIGHT` and `DARK` are the same colours by what they mean, for style sheets.
 """
 
 from collections.abc import Collection
@@ -11,10 +13,36 @@ INK = "#202020"
 DELETED = "#C43C00"  # vermillion, darkened until small text on white is readable
 MOTIF = "#00795C"  # bluish green, darkened
 FLIPPED = "#0060A8"  # blue, darkened: to people who cannot tell green from grey, green would look like a failure
-FAILED = "#6E6E6E"
+FAILED = "#5E5E5E"
+NUMBER_INK = "#44546A"  # numbers of nodes: a bluish grey, so that they are not taken for counts or charges
 FAILED_GROUND = "#EFEFEF"  # behind the graph of a failed search
 BEFORE, AFTER = "#C8C8C8", INK  # bars of probabilities
 SCORE_LOW, SCORE_HIGH = (1.0, 0.97, 0.90), (0.90, 0.62, 0.0)  # bands behind bonds: pale to orange
+
+LIGHT = {
+    "ink": INK,
+    "deleted": DELETED,
+    "motif": MOTIF,
+    "flipped": FLIPPED,
+    "failed": FAILED,
+    "failed-ground": FAILED_GROUND,
+    "number": NUMBER_INK,
+    "score": "#E69E00",  # SCORE_HIGH
+    "before": BEFORE,
+    "after": AFTER,
+}
+DARK = {
+    "ink": "#E8E6E3",
+    "deleted": "#FF8A5C",
+    "motif": "#3FBF97",
+    "flipped": "#6FB7F2",
+    "failed": "#AEB3B9",
+    "failed-ground": "#26292D",
+    "number": "#A9BBD3",
+    "score": "#8F6200",
+    "before": "#596069",
+    "after": "#E8E6E3",
+}
 
 
 def line_grey(score: float) -> str:

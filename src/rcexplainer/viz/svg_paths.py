@@ -24,12 +24,14 @@ class Shape:
 
     Attributes:
         bond: The bond it draws; None for the text of an atom.
+        note: Whether it is part of the note beside an atom.
         filled: Whether it is an area rather than a line.
         points: [n, 2] in RDKit's pixels.
         codes: [n] matplotlib's path codes.
     """
 
     bond: int | None
+    note: bool
     filled: bool
     points: NDArray[np.float64]
     codes: list[int]
@@ -46,8 +48,11 @@ def read_shapes(svg: str) -> Iterator[Shape]:
     """
     for path in _PATH.finditer(svg):
         points, codes = _commands(path["d"])
-        bond = re.search(r"\bbond-(\d+)", path["names"] or "")
-        yield Shape(None if bond is None else int(bond[1]), path["fill"] != "none", points, codes)
+        names = path["names"] or ""
+        bond = re.search(r"\bbond-(\d+)", names)
+        yield Shape(
+            None if bond is None else int(bond[1]), "note" in names.split(), path["fill"] != "none", points, codes
+        )
 
 
 def _commands(text: str) -> tuple[NDArray[np.float64], list[int]]:
@@ -89,4 +94,5 @@ def add_shape(axes: Any, shape: Shape, points: NDArray[np.float64], colour: str,
     path = require("matplotlib.path", "figures").Path(points, shape.codes)
     face = {"facecolor": colour, "linewidth": 0} if shape.filled else {"facecolor": "none", "linewidth": width}
     patch = require("matplotlib.patches", "figures").PathPatch
-    axes.add_patch(patch(path, edgecolor=colour, linestyle=style, capstyle="round", zorder=3, **face))
+    height = 6 if shape.note else 3  # numbers are read above the crosses of deleted bonds
+    axes.add_patch(patch(path, edgecolor=colour, linestyle=style, capstyle="round", zorder=height, **face))

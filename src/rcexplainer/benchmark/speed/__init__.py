@@ -6,6 +6,8 @@
     scaling     cost against graphs, edges and classes, with log–log slopes
     memory      peak memory of fits with large graphs and many classes
     serve       requests to a server from 1, 8 and 32 clients
+    stream      fits on 4,000 to 400,000 molecules, in memory and streamed: quality and peak memory
+    scale       nodes of graphs on disk with up to a hundred million edges
     engine      files of molecules explained by the local engine and by Ray, beside the same work in memory
     engine-model   a cost model of the engines, fitted to small files and checked on larger ones
     import, core, regions, nodes     parts of the library
@@ -34,6 +36,8 @@ BENCHMARKS: dict[str, str] = {
     "scaling": "scaling_cost:scaling_cost",
     "memory": "memory_cost:memory_cost",
     "serve": "serve_cost:serve_cost",
+    "stream": "stream_cost:stream_cost",
+    "scale": "scale_cost:scale_cost",
     "engine": "engine_cost:engine_cost",
     "engine-model": "engine_model:engine_model",
 }

@@ -20,6 +20,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--root", type=Path)
     parser.add_argument("--limit", type=float, default=20.0)
+    parser.add_argument("--scratch", type=Path)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = str(args.threads)  # torch reads it when it is loaded
@@ -33,7 +34,9 @@ def main() -> None:
     if args.name not in BENCHMARKS:
         parser.error(f"unknown benchmark {args.name!r}; known: {', '.join(BENCHMARKS)}")
     torch.set_num_threads(args.threads)
-    options = BenchOptions(args.repeats, args.device, tuple(args.rows), args.graphs, args.keep, args.root, args.limit)
+    options = BenchOptions(
+        args.repeats, args.device, tuple(args.rows), args.graphs, args.keep, args.root, args.limit, args.scratch
+    )
     rows: list[dict[str, Any]] = []
     for row in benchmark(args.name)(options):  # a run that is stopped leaves what it has measured
         rows.append(row)

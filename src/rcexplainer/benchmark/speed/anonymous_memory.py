@@ -32,9 +32,11 @@ class AnonymousPeak:
     ) -> None:
         self._done.set()
         self._thread.join()
+        self._look()  # what is there at the end is never missed
 
     def _watch(self) -> None:
-        while True:
-            self.grown = max(self.grown, anonymous_bytes() - self._before)
-            if self._done.wait(INTERVAL):
-                return
+        while not self._done.wait(INTERVAL):
+            self._look()
+
+    def _look(self) -> None:
+        self.grown = max(self.grown, anonymous_bytes() - self._before)

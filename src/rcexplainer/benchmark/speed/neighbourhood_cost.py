@@ -6,7 +6,8 @@ from statistics import median
 import torch
 
 from rcexplainer.benchmark.speed.options import BenchOptions, Rows
-from rcexplainer.tasks.neighbourhoods import Adjacency
+from rcexplainer.sources.adjacency import Adjacency
+from rcexplainer.tasks.neighbourhoods import Sweep
 
 
 def neighbourhood_cost(
@@ -22,7 +23,8 @@ def neighbourhood_cost(
         seconds: list[float] = []
         for _ in range(options.repeats):
             start = time.perf_counter()
-            sizes = [len(found.edges) for _, found in Adjacency(edge_index, nodes).batches(chosen, hops, most)]
+            sweep = Sweep(Adjacency.of(edge_index, nodes))
+            sizes = [len(found.edges) for _, found, _ in sweep.batches(chosen, hops, most)]
             seconds.append(time.perf_counter() - start)
         rows.append(
             {

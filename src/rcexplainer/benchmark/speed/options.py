@@ -21,6 +21,7 @@ class BenchOptions:
         keep: A folder of trained networks and fitted explainers: those that are there are loaded, others written.
         root: Where downloaded datasets are.
         limit: Seconds after which a series of growing sizes ends.
+        scratch: A folder for files that are removed afterwards; None: the system's.
     """
 
     repeats: int = 3
@@ -30,6 +31,7 @@ class BenchOptions:
     keep: Path | None = None
     root: Path | None = None
     limit: float = 20.0
+    scratch: Path | None = None
 
     @property
     def where(self) -> torch.device:

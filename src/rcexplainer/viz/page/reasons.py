@@ -14,6 +14,8 @@ import networkx as nx
 
 from rcexplainer.errors import require
 from rcexplainer.explanation import Explanation
+from rcexplainer.viz.molecule_reading import perceived_rings
+from rcexplainer.viz.page.aromatic_rings import aromatic_bonds
 from rcexplainer.viz.page.molecule import as_molecule, bond_kinds, node_kinds
 
 WL_ROUNDS = 3
@@ -105,6 +107,7 @@ def deleted_pieces(one: Explanation, node_names: Sequence[str] = (), edge_names:
     deleted = nx.Graph()
     deleted.add_edges_from((u, v, {"unit": unit}) for unit, (u, v) in pairs.items())
     mol = as_molecule(one.graph, node_names, edge_names) if one.index is None else None
+    mol = None if mol is None else perceived_rings(mol)
     whole = _labelled_graph(one, node_names, edge_names) if mol is None else None
     found = []
     for nodes in nx.connected_components(deleted):
@@ -145,6 +148,8 @@ def _labelled_graph(one: Explanation, node_names: Sequence[str], edge_names: Seq
     graph = nx.Graph()
     for unit, (u, v) in enumerate(one.units.pair.T.tolist()):
         graph.add_edge(u, v, kind=of_unit.get(unit, ""))
+    for u, v in aromatic_bonds(graph):
+        graph.edges[u, v]["kind"] = "aromatic"
     for node, values in graph.nodes(data=True):
         # The explained node is a landmark: an edge beside it is another reason than one far away.
         values["name"], values["root"] = kinds[node] if kinds else "", node in roots

@@ -13,6 +13,7 @@ from importlib import resources
 from typing import Any
 
 from rcexplainer.viz.page.document import PageDocument, plain
+from rcexplainer.viz.palette import DARK, LIGHT
 
 # One idea a file, in the order in which they need each other.
 SCRIPTS = (
@@ -44,17 +45,18 @@ def render_page(document: PageDocument) -> str:
     return _rendered(document, page_script(), plain(document), "")[0]
 
 
-def render_live_page(document: PageDocument, smiles: bool) -> tuple[str, str]:
+def render_live_page(document: PageDocument, task: str, smiles: bool) -> tuple[str, str]:
     """Render a page behind which a server runs the model.
 
     Args:
         document: What it shows.
+        task: graph, node or link: what an upload must name beside its graph.
         smiles: Whether the server reads SMILES.
 
     Returns:
         Its HTML, and the content security policy it is sent with: as that of any page, and requests to its own server.
     """
-    values = plain(document) | {"live": {"smiles": smiles}}
+    values = plain(document) | {"live": {"task": task, "smiles": smiles}}
     return _rendered(document, page_script((*SCRIPTS, *LIVE_SCRIPTS)), values, "; connect-src 'self'")
 
 
@@ -63,7 +65,7 @@ def _rendered(document: PageDocument, script: str, values: dict[str, Any], more:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    style = asset("page.css")
+    style = page_style()
     policy = (
         f"default-src 'none'; style-src '{content_hash(style)}'; script-src '{content_hash(script)}'; img-src data:; "
         f"base-uri 'none'; form-action 'none'{more}"
@@ -92,6 +94,18 @@ def embedded_json(values: Any) -> str:
     for letter, escape in ESCAPES.items():
         text = text.replace(letter, escape)
     return text
+
+
+def page_style() -> str:
+    """Return the style sheet, with the colours of drawings in front."""
+    light, dark = (" ".join(f"--{name}: {colour};" for name, colour in own.items()) for own in (LIGHT, DARK))
+    colours = (
+        f":root {{ color-scheme: light; {light} }}\n"
+        f"@media (prefers-color-scheme: dark) {{ "
+        f':root:not([data-theme="light"]) {{ color-scheme: dark; {dark} }} }}\n'
+        f':root[data-theme="dark"] {{ color-scheme: dark; {dark} }}\n'
+    )
+    return colours + asset("page.css")
 
 
 def page_script(names: Sequence[str] = SCRIPTS) -> str:

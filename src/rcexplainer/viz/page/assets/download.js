@@ -2,7 +2,7 @@
 
 const LOOKS = [
   "fill", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap", "opacity", "display", "visibility",
-  "font-family", "font-size", "font-weight", "text-anchor",
+  "font-family", "font-size", "font-weight", "text-anchor", "paint-order",
 ];
 const PNG_SCALE = 2;
 
@@ -19,7 +19,7 @@ function drawingFile() {
   const [from, to] = [shown, copy].map((root) => [root, ...root.querySelectorAll("*")]);
   from.forEach((node, place) => {
     const looks = getComputedStyle(node);
-    for (const name of ["class", "tabindex", "role", "aria-label", "data-edge"]) to[place].removeAttribute(name);
+    for (const name of ["class", "tabindex", "role", "aria-label", "data-edge", "data-node"]) to[place].removeAttribute(name);
     for (const name of LOOKS) to[place].setAttribute(name, looks.getPropertyValue(name));
   });
   const [x, y, width, height] = shown.getAttribute("viewBox").split(" ").map(Number);

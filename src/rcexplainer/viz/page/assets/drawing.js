@@ -4,6 +4,9 @@
 const SCALE = 40; // of an edge of typical length
 const LEAST_WIDTH = 9 * SCALE; // small graphs are not blown up
 const LEAST_HEIGHT = 5 * SCALE;
+const MOST_NUMBERED = 40; // nodes up to which all have their numbers; in larger drawings the explained ones and ends of deleted edges
+const MOST_MARKED = 24; // such ends
+const MOST_SPOKES = 20; // lines of full width that fit around a node
 
 function stretched(scores) {
   const low = Math.min(...scores);
@@ -39,6 +42,8 @@ function innerSide(points, near, u, v) {
   }
   return side < 0 ? -1 : 1;
 }
+
+const shortText = (text) => (text.length > 10 ? `${text.slice(0, 9)}…` : text);
 
 // Half the room that a text takes, across and down.
 const roomOf = (text) => [Math.max(0.22, 0.05 + 0.14 * text.length) * SCALE, 0.27 * SCALE];
@@ -117,17 +122,66 @@ function edgeShape(instance, points, near, edge, strength, thin = 1) {
     group.append(line(from, to, look));
     if (instance.one_way.includes(edge)) group.append(arrowhead(from, to, width, thin, look["stroke-opacity"]));
   }
-  group.append(cross(from, to, thin));
+  group.append(cross(from, to, Math.max(thin, 0.5)));
   return group;
 }
 
-function nodeShape(instance, point, node, thin) {
+const SHORT_TEXT = 3; // a longer name of a node would hide its edges: it stands beside a dot
+const standsBeside = (instance, node) => !instance.molecule && (instance.texts[node]?.length ?? 0) > SHORT_TEXT;
+
+// Where the number of a node stands: in the widest gap between its edges, clear of its text. Null if what is written at
+// the node is its label already.
+function numberPlace(instance, points, near, node, size) {
+  if (standsBeside(instance, node) || (instance.texts[node] && instance.texts[node] === instance.names[node])) return null;
+  const turns = near[node].map((other) => Math.atan2(points[other].y - points[node].y, points[other].x - points[node].x));
+  const gap = (turn) => Math.min(...turns.map((other) => Math.abs(Math.atan2(Math.sin(turn - other), Math.cos(turn - other)))), Math.PI);
+  const tried = Array.from({ length: 16 }, (_, step) => (step * Math.PI) / 8 - Math.PI / 4);
+  const turn = tried.reduce((best, one) => (gap(one) > gap(best) + 1e-9 ? one : best));
+  const bare = (instance.molecule ? 0.2 : 0.1) * SCALE;
+  const [across, down] = instance.texts[node] ? roomOf(shortText(instance.texts[node])) : [bare, bare];
+  const aside = (instance.roots.includes(node) ? 0.25 * SCALE : 0) + 0.8 * size;
+  return { x: points[node].x + Math.cos(turn) * (across + aside), y: points[node].y + Math.sin(turn) * (down + aside) };
+}
+
+function numberShape(number, at, size) {
+  const place = { x: at.x.toFixed(1), y: at.y.toFixed(1), dy: "0.35em", "text-anchor": "middle" };
+  return svg("g", { "font-size": size.toFixed(1) }, svg("text", { class: "number", ...place }, String(number))); // of 1em
+}
+
+const cornersAround = (point, across, down) => [
+  { x: point.x - across, y: point.y - down },
+  { x: point.x + across, y: point.y + down },
+];
+
+// A name beside its node, on the side where there are no neighbours.
+function besideNode(text, points, near, node) {
+  const here = points[node];
+  const others = near[node].map((other) => points[other]);
+  const away = others.reduce((sum, other) => ({ x: sum.x + here.x - other.x, y: sum.y + here.y - other.y }), { x: 0, y: 0 });
+  const length = Math.hypot(away.x, away.y);
+  const [dx, dy] = length > 0.1 * SCALE ? [away.x / length, away.y / length] : [0, -1];
+  const anchor = dx > 0.5 ? "start" : dx < -0.5 ? "end" : "middle";
+  const place = { x: (here.x + 0.2 * SCALE * dx).toFixed(1), y: (here.y + 0.34 * SCALE * dy).toFixed(1) };
+  return svg("text", { class: "beside", ...place, dy: "0.35em", "text-anchor": anchor }, shortText(text));
+}
+
+// The room that a node and its text take.
+function nodeCorners(instance, point, node) {
+  const wide = standsBeside(instance, node) ? 2 : 1; // its name is on one side of it
+  const across = instance.texts[node] ? wide * roomOf(shortText(instance.texts[node]))[0] + 0.1 * SCALE : 0;
+  return cornersAround(point, Math.max(0.7 * SCALE, across), 0.7 * SCALE);
+}
+
+function nodeShape(instance, points, near, node, thin) {
   const text = instance.texts[node];
+  const point = points[node];
   const place = { cx: point.x.toFixed(1), cy: point.y.toFixed(1) };
-  const group = svg("g", { class: "node" });
+  const group = svg("g", { class: "node", "data-node": node });
   if (instance.roots.includes(node)) group.append(svg("circle", { class: "root", r: 0.36 * SCALE, ...place }));
-  if (text) {
-    const shown = text.length > 10 ? `${text.slice(0, 9)}…` : text;
+  if (standsBeside(instance, node)) {
+    group.append(svg("circle", { class: "dot", r: (0.11 * SCALE * thin).toFixed(1), ...place }), besideNode(text, points, near, node));
+  } else if (text) {
+    const shown = shortText(text);
     const [across, down] = roomOf(shown);
     if (!instance.molecule) group.append(svg("ellipse", { class: "ground", rx: across, ry: down, ...place }));
     group.append(
@@ -159,9 +213,25 @@ function drawInstance(instance, scores, only = null, above = []) {
   if (!only) root.append(...motifShapes(instance, points, thin));
   const height = (edge) => (above.includes(edge) ? 2 : strengths[edge]);
   drawn.sort((one, other) => height(one) - height(other));
-  root.append(...drawn.map((edge) => edgeShape(instance, points, near, edge, strengths[edge], thin)));
-  root.append(...[...nodes].map((node) => nodeShape(instance, points[node], node, thin)));
-  const box = boxAround([...nodes].map((node) => points[node]), only ? [3 * SCALE, 2 * SCALE] : [LEAST_WIDTH, LEAST_HEIGHT]);
+  const spokes = Math.max(1, ...near.map((own) => own.length));
+  const narrow = instance.molecule ? 1 : thin * Math.max(0.3, Math.min(1, MOST_SPOKES / spokes)); // lines at a hub must not merge
+  root.append(...drawn.map((edge) => edgeShape(instance, points, near, edge, strengths[edge], narrow)));
+  const shapes = [...nodes].map((node) => nodeShape(instance, points, near, node, thin));
+  root.append(...shapes);
+  const least = only ? [3 * SCALE, 2 * SCALE] : [LEAST_WIDTH, LEAST_HEIGHT];
+  const corners = [...nodes].flatMap((node) => nodeCorners(instance, points[node], node));
+  let box = boxAround(corners, least);
+  if (!only && instance.numbers.length) {
+    const size = Math.max(10, 0.016 * Math.max(box[2], 1.5 * box[3])); // as large on the screen in a wide drawing
+    root.classList.toggle("numbered", nodes.size <= MOST_NUMBERED);
+    [...nodes].forEach((node, place) => {
+      const at = numberPlace(instance, points, near, node, size);
+      if (!at) return;
+      shapes[place].append(numberShape(instance.numbers[node], at, size));
+      corners.push(...cornersAround(at, 0.9 * size, 0.7 * size));
+    });
+    box = boxAround(corners, least);
+  }
   root.setAttribute("viewBox", box.map((value) => value.toFixed(1)).join(" "));
   return root;
 }
@@ -170,12 +240,18 @@ function boxAround(points, [leastWidth, leastHeight]) {
   const [xs, ys] = [points.map((point) => point.x), points.map((point) => point.y)];
   const [left, right] = points.length ? [Math.min(...xs), Math.max(...xs)] : [0, 0];
   const [top, bottom] = points.length ? [Math.min(...ys), Math.max(...ys)] : [0, 0];
-  const width = Math.max(right - left + 1.4 * SCALE, leastWidth);
-  const height = Math.max(bottom - top + 1.4 * SCALE, leastHeight);
+  const width = Math.max(right - left, leastWidth);
+  const height = Math.max(bottom - top, leastHeight);
   return [(left + right - width) / 2, (top + bottom - height) / 2, width, height];
 }
 
-function markDeleted(root, removed) {
+function markDeleted(root, removed, instance) {
+  const ends = new Set([...removed].flatMap((edge) => instance.edges[edge].slice(0, 2)));
+  const few = ends.size <= MOST_MARKED;
+  for (const group of root.querySelectorAll(".node")) {
+    const node = Number(group.dataset.node);
+    group.classList.toggle("end", (few && ends.has(node)) || instance.roots.includes(node));
+  }
   for (const group of root.querySelectorAll(".edge")) {
     group.classList.toggle("deleted", removed.has(Number(group.dataset.edge)));
   }

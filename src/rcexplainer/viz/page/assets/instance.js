@@ -42,6 +42,7 @@ function methodCard(instance, result, method) {
   const tools = html(
     "div",
     { class: "zoom" },
+    button("1 2 3", toggleNumbers, { class: "numbers", "aria-label": `Numbers of ${page.noun === "bond" ? "atoms" : "nodes"}` }),
     button("+", zoom.in, { "aria-label": "Zoom in" }),
     button("−", zoom.out, { "aria-label": "Zoom out" }),
     button("fit", zoom.reset, { "aria-label": "Fit the drawing" }),
@@ -50,13 +51,23 @@ function methodCard(instance, result, method) {
   card.append(html("div", { class: "frame" }, drawing, tools), bars);
   card.update = () => {
     const view = viewOf(result);
-    markDeleted(drawing, view.removed);
+    markDeleted(drawing, view.removed, instance);
+    drawing.classList.toggle("all-numbers", state.numbers === true);
+    drawing.classList.toggle("no-numbers", state.numbers === false);
     const chosen = state.step !== null || state.asked !== null;
     card.classList.toggle("ranking", chosen); // the frame tells how the search ended, not the slider
     const deleted = result.counterfactual || chosen;
     bars.replaceChildren(probabilityBars(result.probabilities, deleted ? view.probabilities : null));
   };
   return card;
+}
+
+// From what is shown now to its contrary: all numbers, or none.
+function toggleNumbers() {
+  const drawing = byId("cards").querySelector(".drawing");
+  const shown = state.numbers ?? drawing?.classList.contains("numbered") ?? false;
+  state.numbers = !shown;
+  showViews();
 }
 
 function outcomeText(result) {

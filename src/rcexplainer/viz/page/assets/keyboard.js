@@ -12,6 +12,7 @@ const KEYS = {
   ArrowRight: () => setStep(state.step === null ? 1 : state.step + 1),
   ArrowLeft: () => setStep(state.step === null ? 0 : state.step - 1),
   c: () => setStep(null),
+  n: () => toggleNumbers(),
   "/": () => byId("search").focus(),
   "?": () => byId("help").showModal(),
   "+": () => zooms.forEach((zoom) => zoom.in()),
@@ -19,16 +20,37 @@ const KEYS = {
   0: () => zooms.forEach((zoom) => zoom.reset()),
 };
 
+// Only where the table has the focus: elsewhere these keys scroll the page.
+const TABLE_KEYS = {
+  Home: () => selectRow(0),
+  End: () => selectRow(state.rows.length - 1),
+  PageDown: () => selectNext(ROWS_PER_PAGE),
+  PageUp: () => selectNext(-ROWS_PER_PAGE),
+};
+
+const rowButtonOf = (number) => byId("table-body").querySelector(`[data-number="${number}"] button`);
+
+// From the search to what it found: Enter opens the first row, the arrow goes to it.
+function leaveSearch(event) {
+  if (event.key === "Escape") byId("search").blur();
+  if (event.key !== "Enter" && event.key !== "ArrowDown") return;
+  event.preventDefault();
+  if (event.key === "Enter") selectRow(0);
+  (rowButtonOf(state.selected) ?? byId("table-body").querySelector("button"))?.focus();
+}
+
 function startKeyboard() {
+  byId("search").addEventListener("keydown", leaveSearch);
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || byId("help").open) return;
-    if (event.key === "Escape" && event.target === byId("search")) return byId("search").blur();
-    if (typing(event.target) || !KEYS[event.key]) return;
+    const tableFocused = () => byId("table-body").contains(document.activeElement);
+    const inTable = tableFocused();
+    const action = KEYS[event.key] ?? (inTable ? TABLE_KEYS[event.key] : undefined);
+    if (typing(event.target) || !action) return;
     if (event.target.matches("input[type=range]") && event.key.startsWith("Arrow")) return; // the slider's own keys
     event.preventDefault();
-    const inTable = byId("table-body").contains(document.activeElement);
-    KEYS[event.key]();
-    if (inTable) byId("table-body").querySelector(".selected button")?.focus();
+    action();
+    if (inTable && (tableFocused() || document.activeElement === document.body)) rowButtonOf(state.selected)?.focus();
   });
   byId("help-open").addEventListener("click", () => byId("help").showModal());
   byId("help-close").addEventListener("click", () => byId("help").close());

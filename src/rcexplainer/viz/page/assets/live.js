@@ -86,14 +86,46 @@ function upload(body) {
   });
 }
 
+// Which node or link of an uploaded graph is asked about; nothing for models of graphs.
+const INDEX_FIELDS = {
+  node: { label: "Node of the graph", example: "3", read: /^\s*(\d+)\s*$/, wrong: "Give the number of a node, such as 3" },
+  link: {
+    label: "Link, two nodes of the graph",
+    example: "0-5",
+    read: /^\s*(\d+)\s*[-–—,\s]\s*(\d+)\s*$/,
+    wrong: "Give the two nodes of a link, such as 0-5",
+  },
+};
+
+// A graph is sent when a file is chosen and, for nodes and links, whenever the index is confirmed again.
+function uploadForm() {
+  const file = html("input", { type: "file", id: "live-file", accept: ".json,application/json" });
+  const kind = INDEX_FIELDS[page.live.task];
+  const field = kind && html("input", { type: "search", id: "live-index", autocomplete: "off", spellcheck: "false", inputmode: "text", placeholder: kind.example });
+  const send = async () => {
+    if (!file.files.length) return void (live.about.textContent = "Choose a file first.");
+    const index = kind && field.value.match(kind.read)?.slice(1).map(Number);
+    if (kind && !index) {
+      field.focus();
+      return void (live.about.textContent = `${kind.wrong}.`);
+    }
+    const about = kind ? `, "index": ${JSON.stringify(page.live.task === "node" ? index[0] : index)}` : "";
+    await upload(`{"graph": ${await file.files[0].text()}${about}}`);
+    if (!kind) file.value = ""; // so that the same file can be chosen again
+  };
+  if (!kind) file.addEventListener("change", () => file.files.length && send());
+  const form = html("form", { class: "filters" }, html("label", {}, "Upload a graph (JSON)", file));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    send();
+  });
+  if (kind) form.append(html("label", {}, kind.label, field), html("button", { type: "submit", id: "live-send" }, "Ask"));
+  return form;
+}
+
 function makeControls() {
   const targets = [html("option", { value: "" }, "any other class"), ...page.classes.map((name, label) => html("option", { value: label }, name))];
   const only = html("input", { type: "checkbox", id: "live-only" });
-  const file = html("input", { type: "file", id: "live-file", accept: ".json,application/json" });
-  file.addEventListener("change", async () => {
-    if (file.files.length) await upload(`{"graph": ${await file.files[0].text()}}`);
-    file.value = "";
-  });
   const parts = [
     html("p", { class: "note" }, `Click ${page.noun === "bond" ? "a bond" : "an edge"} (or focus it and press Enter) to delete or restore it: the model answers.`),
     live.about,
@@ -106,7 +138,7 @@ function makeControls() {
       html("label", { class: "inline" }, only, `Only among the ${page.noun}s crossed out`),
     ),
     html("div", { class: "filters" }, html("span", { class: "note" }, "Download"), ...downloads()),
-    html("div", { class: "filters" }, html("label", {}, "Upload a graph (JSON)", file)),
+    uploadForm(),
   ];
   if (page.live.smiles) {
     const field = html("input", { type: "search", id: "live-smiles", autocomplete: "off", spellcheck: "false" });

@@ -6,5 +6,8 @@ startReasons();
 startHistograms();
 startKeyboard();
 arrange();
-const asked = Number(location.hash.slice(1));
-select(Number.isInteger(asked) && asked >= 0 && asked < page.instances.length ? asked : 0);
+select(addressed() ?? 0);
+// A link to another instance of the open page, or an address typed into it.
+addEventListener("hashchange", () => {
+  if (addressed() !== null) select(addressed());
+});

@@ -4,8 +4,8 @@ const REASONS_AT_FIRST = 8;
 const EXAMPLES_AT_FIRST = 6;
 
 function thumbnail(reason) {
-  const [number, edges] = reason.examples[0] ?? [];
-  if (number === undefined || !edges.length) return html("span", { class: "thumbnail" });
+  const [number, edges] = reason.examples.find(([, drawn]) => drawn.length) ?? [];
+  if (number === undefined) return html("span", { class: "thumbnail note" }, "not in the drawn part");
   const instance = page.instances[number];
   const nodes = new Set(edges.flatMap((edge) => instance.edges[edge].slice(0, 2)));
   const around = new Set();
@@ -16,7 +16,7 @@ function thumbnail(reason) {
   const drawing = drawInstance(instance, null, around.size > 60 ? new Set(edges) : around);
   drawing.classList.add("thumbnail");
   drawing.setAttribute("aria-hidden", "true");
-  markDeleted(drawing, new Set(edges));
+  markDeleted(drawing, new Set(edges), instance);
   return drawing;
 }
 

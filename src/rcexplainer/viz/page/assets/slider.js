@@ -4,11 +4,16 @@ const NO_CURVES =
   "There is no slider and no effect of single edges: explanations hold no model. rc.viz.page(explanations, path, fitted) " +
   "computes them by running it.";
 
+const NO_TIME = "There is no slider here: the time limit was reached before the model had been run for all its positions.";
+
 function showDeletion(instance) {
   const target = byId("deletion");
   target.update = null;
   const results = instance.results.filter((result) => result.curve);
   if (!page.curves) return target.replaceChildren(html("p", { class: "note" }, NO_CURVES));
+  if (!results.length && instance.results.some((result) => result.error === undefined)) {
+    return target.replaceChildren(html("p", { class: "note" }, NO_TIME));
+  }
   if (!results.length || !instance.size) return target.replaceChildren();
   const { lengths } = results[0].curve;
   const slider = html("input", { type: "range", id: "slider", min: 0, max: lengths.length - 1, step: 1, value: 0 });

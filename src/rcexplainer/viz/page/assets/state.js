@@ -7,6 +7,7 @@ const state = {
   selected: 0, // instance
   method: 0, // whose answers the table, reasons and histograms show
   step: null, // place of the slider; null: the counterfactual is shown
+  numbers: null, // whether nodes have their numbers; null: as the size of the drawing allows
   asked: null, // the view of an answer that a server gave; it goes before both
   filter: { predicted: "", outcome: "", text: "" },
   sort: { key: "number", up: true },
@@ -87,6 +88,16 @@ function selectNext(by) {
   const place = state.rows.indexOf(state.selected);
   const next = place < 0 ? 0 : Math.min(Math.max(place + by, 0), state.rows.length - 1);
   if (state.rows.length) select(state.rows[next]);
+}
+
+function selectRow(place) {
+  if (state.rows[place] !== undefined) select(state.rows[place]);
+}
+
+// The instance that the address names, such as `page.html#12`; null if there is none.
+function addressed() {
+  const number = /^#\d+$/.test(location.hash) ? Number(location.hash.slice(1)) : -1;
+  return number >= 0 && number < page.instances.length ? number : null;
 }
 
 function setStep(step) {

@@ -57,7 +57,9 @@ function showTable() {
     return row;
   });
   if (!rows.length) rows.push(html("tr", {}, html("td", { colspan: COLUMNS.length, class: "empty" }, "Nothing matches.")));
+  const focused = document.activeElement?.closest("#table-body tr")?.dataset.number;
   byId("table-body").replaceChildren(...rows);
+  if (focused !== undefined) byId("table-body").querySelector(`[data-number="${focused}"] button`)?.focus(); // it was replaced
   const last = Math.max(0, Math.ceil(state.rows.length / ROWS_PER_PAGE) - 1);
   byId("pager-back").disabled = state.tablePage === 0;
   byId("pager-next").disabled = state.tablePage >= last;
@@ -80,7 +82,10 @@ function markSelected() {
 
 function turnPage(by) {
   state.tablePage += by;
+  const [used, other] = by > 0 ? ["pager-next", "pager-back"] : ["pager-back", "pager-next"];
+  const focused = document.activeElement === byId(used);
   showTable();
+  if (focused && byId(used).disabled) byId(other).focus(); // a disabled button would lose the focus
 }
 
 function choose(id, options, action) {
