@@ -137,6 +137,7 @@ class Job:
             "wall_seconds": time.time() - started,
             "cpu_seconds": tree.cpu_seconds(),
             "peak_MB": tree.peak_bytes / 1e6,
+            "results_MB": sum(path.stat().st_size for path in self.done()) / 1e6,
             "parts_before": len(before),
             "parts_left_as_they_were": sum(path.stat().st_mtime_ns == then for path, then in before.items()),
         }

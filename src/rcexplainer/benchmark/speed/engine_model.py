@@ -5,7 +5,8 @@
     fit        seconds of jobs of FITTED times `graphs` rows with 1 and 2 workers; start and cost by least squares of
                relative errors
     check      jobs of CHECKED times as many: what the model says, and what was measured
-    stages     what `cost` of the local engine is made of: CPU time of reading, explaining and writing a row
+    stages     what `cost` of the local engine is made of: CPU time of reading, explaining and writing a row, for graphs
+               and for SMILES
 
 The same model without the division is fitted to CPU seconds of all processes: they say more than wall time where the
 machine has other work. Engines that are not installed are left out.
@@ -25,6 +26,7 @@ import numpy as np
 from rcexplainer.benchmark.speed.engine_cost import PART_ROWS, EngineSubject
 from rcexplainer.benchmark.speed.molecules import Molecules, generated_set
 from rcexplainer.benchmark.speed.options import BenchOptions
+from rcexplainer.datasets.nitro_file import Content
 from rcexplainer.engine.explained_rows import Stamp, explained_rows
 from rcexplainer.engine.job_folder import JobFolder
 from rcexplainer.engine.row_options import RowOptions
@@ -83,8 +85,9 @@ def engine_model(options: BenchOptions) -> Iterator[dict[str, Any]]:
     with TemporaryDirectory() as passing:
         kept = options if options.keep is not None else replace(options, keep=Path(passing))
         subject = EngineSubject(Molecules.of(kept, generated_set()), smallest * CHECKED[-1])
-        if options.wanted("stages"):
-            yield {"row": "stages", **stages(subject)}
+        contents: tuple[Content, ...] = ("graphs", "smiles") if find_spec("rdkit") else ("graphs",)
+        for content in contents if options.wanted("stages") else ():
+            yield {"row": "stages", "what": content, **stages(replace(subject, rows=smallest), content)}
         for engine, package in ENGINES.items():
             if not options.wanted(engine) or not find_spec(package):
                 continue
@@ -130,15 +133,16 @@ def _seconds(subject: EngineSubject, engine: str, rows: int, workers: int) -> tu
     return median(one.seconds for one in times), median(one.cpu_seconds for one in times)
 
 
-def stages(subject: EngineSubject) -> dict[str, float]:
+def stages(subject: EngineSubject, content: Content) -> dict[str, float]:
     """CPU microseconds of reading, explaining and writing a row, in this process.
 
     Args:
         subject: The file and the explainer.
+        content: What the file holds.
     """
     from rcexplainer.datasets.graph_table import GraphTable
 
-    table, fitted = GraphTable(subject.file("graphs")), subject.molecules.fitted
+    table, fitted = GraphTable(subject.file(content)), subject.molecules.fitted
     stamp, options = Stamp("", "", tuple(map(str, range(fitted.split.num_classes)))), RowOptions()
     taken: dict[str, list[float]] = {"read µs": [], "explain µs": [], "write µs": []}
     with TemporaryDirectory() as place:
