@@ -18,7 +18,7 @@ from rcexplainer.engine import local
 from rcexplainer.engine.table_run import run_job
 from rcexplainer.errors import DatasetError, RCExplainerError
 from rcexplainer.integrations import ray as on_ray
-from tests.engine.table_case import assert_alike, make_case, opened, results
+from tests.engine.table_case import always_deadly, assert_alike, make_case, opened, results
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'rcexplainer[ray]'")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Ray's own: open sockets, deprecated calls
@@ -100,6 +100,13 @@ def test_a_part_that_cannot_be_written_is_said(case, two_cores, tmp_path) -> Non
         job.folder.part(number).mkdir()  # a folder where a file is to be
     found = list(on_ray.explain_parts(job, [0, 1], case.fitted()))
     assert all("is a folder" in str(one) for one in found)
+
+
+def test_a_part_whose_actor_dies_again_and_again_is_given_up(case, two_cores, tmp_path) -> None:
+    load = partial(always_deadly, os.getpid(), case.gnn, case.explainer)
+    job = case.job(tmp_path / "out", part_rows=80, load=load)
+    with pytest.raises(RCExplainerError, match="rows from 0 to before 80 died 3 times"):
+        run_job(job, on_ray.explain_parts, case.fitted())
 
 
 def test_rows_without_graphs_are_refused() -> None:

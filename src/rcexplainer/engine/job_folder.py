@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 JOB_FILE, SUMMARY_FILE, LOCK_FILE = "_job.json", "_summary.json", ".lock"
-UNFINISHED = ".part-*"  # parts that are being written
+UNFINISHED = (".part-*", ".begun-*")  # parts that are being written, and marks of those that were begun
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class JobFolder:
                     f"another process is writing to {self.path}: wait until it is done, or choose another --out"
                 )
             self._check(job)
-            for begun in self.path.glob(UNFINISHED):
+            for begun in (one for pattern in UNFINISHED for one in self.path.glob(pattern)):
                 begun.unlink()
             yield self
 
@@ -95,6 +95,23 @@ class JobFolder:
         known = {one.name for one in self.path.glob("part-*.parquet")}
         return [number for number in range(parts) if self.part(number).name not in known]
 
+    def begin(self, number: int) -> int:
+        """Mark that work on a part begins; the mark goes when the part is written.
+
+        Args:
+            number: Which part.
+
+        Returns:
+            How often it was begun, this time included.
+        """
+        mark = self._mark(number)
+        with mark.open("ab") as file:
+            file.write(b".")
+        return mark.stat().st_size
+
+    def _mark(self, number: int) -> Path:
+        return self.path / f".begun-{number:05d}"
+
     def write(self, number: int, table: "pa.Table") -> Path:
         """Write a part: it appears when it is complete.
 
@@ -111,7 +128,9 @@ class JobFolder:
         content = pa.BufferOutputStream()
         parquet.write_table(table, content, compression="zstd")
         try:
-            return write_whole(self.part(number), content.getvalue().to_pybytes())
+            written = write_whole(self.part(number), content.getvalue().to_pybytes())
+            self._mark(number).unlink(missing_ok=True)
+            return written
         except OSError as error:
             raise RCExplainerError(
                 f"{self.part(number)} could not be written ({error.strerror or error}); all parts before it are whole: "

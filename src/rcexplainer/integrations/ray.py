@@ -34,6 +34,7 @@ log = logging.getLogger(__name__)
 PATIENCE = 10.0  # seconds until a cluster that does not answer is given up
 BATCH_ROWS = 4096  # rows that an actor gets at once
 TRIES = 3  # of a part whose actor dies
+KILLED = "the actor that explained the rows from {} to before {} died {} times: too little memory?"
 
 
 def explain(
@@ -176,8 +177,6 @@ def explain_parts(
             compute=data.ActorPoolStrategy(size=count),
             num_cpus=0 if on_gpu else 1,
             num_gpus=1 if on_gpu else None,
-            max_restarts=-1,
-            max_task_retries=TRIES,
         )
         try:
             for row in done.iter_rows():
@@ -200,13 +199,15 @@ class PartActor:
         self.job = job
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[Any]]:
-        """Explain the parts of a batch; a part that is there was written before the actor was killed."""
+        """Explain the parts of a batch. Ray tries a part whose actor died again and again: here that has an end."""
         found: list[dict[str, Any]] = []
-        for part in batch["part"].tolist():
+        for part in map(int, batch["part"].tolist()):
             try:
-                found.append({**vars(explain_part(self.job, int(part))), "problem": ""})
+                if self.job.folder.begin(part) > TRIES:
+                    raise RCExplainerError(KILLED.format(*self.job.rows_of(part), TRIES))
+                found.append({**vars(explain_part(self.job, part)), "problem": ""})
             except RCExplainerError as error:
-                found.append({**vars(PartReport(int(part), 0, 0, 0, 0.0)), "problem": str(error)})
+                found.append({**vars(PartReport(part, 0, 0, 0, 0.0)), "problem": str(error)})
         return {key: [one[key] for one in found] for key in found[0]}
 
 
@@ -231,6 +232,8 @@ def _connected() -> Iterator[None]:
     address = os.environ.get("RAY_ADDRESS")
     if address:
         _check_answer(address)
+    if not address:
+        os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # its notes on how actors are restarted
     quiet = {"configure_logging": True, "logging_level": logging.ERROR, "log_to_driver": False}
     try:
         ray.init(address=address or "local", include_dashboard=None if address else False, **quiet)
