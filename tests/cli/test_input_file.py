@@ -72,7 +72,10 @@ def test_the_table_names_atoms(run, explain):
         (["--smiles-column", "key"], "new.csv has no column 'key'; its first line"),
         (["--input", "nowhere.csv"], "--input: there is no file nowhere.csv; it takes a CSV file with a column"),
         (["--index", "3"], "csv:new.csv has 3 graphs: an index is from 0 to 2, got 3"),
-        (["--model", "my_package.gnn:load_model"], "SMILES of --input are for networks that `rcexplainer train` wrote"),
+        (
+            ["--model", "my_package.gnn:load_model"],
+            "--input is for networks that `rcexplainer train` wrote where it has SMILES",
+        ),
     ],
 )
 def test_mistakes(run, explain, more, message):

@@ -10,8 +10,10 @@ INTERVAL = 0.02  # seconds between two looks
 
 def anonymous_bytes() -> int:
     """Return the resident anonymous memory of this process."""
-    line = next(line for line in STATUS.read_text().splitlines() if line.startswith("RssAnon:"))
-    return int(line.split()[1]) * 1024
+    for line in STATUS.read_text().splitlines():
+        if line.startswith("RssAnon:"):
+            return int(line.split()[1]) * 1024
+    raise OSError(f"this system does not tell anonymous memory from mapped files (RssAnon in {STATUS})")
 
 
 class AnonymousPeak:
@@ -34,7 +36,13 @@ class AnonymousPeak:
         self._thread.join()
         self._look()  # what is there at the end is never missed
 
+    @property
+    def megabytes(self) -> float:
+        """The peak itself, in MB."""
+        return (self._before + self.grown) / 1e6
+
     def _watch(self) -> None:
+        self._look()
         while not self._done.wait(INTERVAL):
             self._look()
 

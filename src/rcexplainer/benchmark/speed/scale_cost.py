@@ -21,12 +21,12 @@ from typing import Any
 
 import torch
 
+from rcexplainer.benchmark.speed.anonymous_memory import AnonymousPeak, anonymous_bytes
 from rcexplainer.benchmark.speed.clock import seconds
 from rcexplainer.benchmark.speed.counted_edges import Counted
 from rcexplainer.benchmark.speed.disk_graph import in_memory, write_disk_graph
 from rcexplainer.benchmark.speed.large_graph import sage
 from rcexplainer.benchmark.speed.options import BenchOptions
-from rcexplainer.benchmark.speed.own_memory import AnonymousPeak, anonymous_megabytes
 from rcexplainer.benchmark.speed.scaling_cost import slope
 from rcexplainer.datasets import MappedGraph
 from rcexplainer.explainer import FittedRCExplainer, RCExplainer
@@ -84,7 +84,7 @@ def _apart(common: FittedRCExplainer, folder: Path, options: BenchOptions) -> di
 
 
 def _measured(common: FittedRCExplainer, folder: Path, options: BenchOptions) -> dict[str, Any]:
-    graph, before = MappedGraph(folder), anonymous_megabytes()
+    graph, before = MappedGraph(folder), anonymous_bytes() / 1e6
     count = min(options.graphs or EXPLAINED, graph.num_nodes)
     nodes = drawn(graph.num_nodes, count, seed=1)
     nodes = nodes[torch.randperm(count, generator=torch.Generator().manual_seed(2))]

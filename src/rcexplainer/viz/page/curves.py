@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from rcexplainer.core.segments import gather_ranges, ranks, split_by_cost
-from rcexplainer.errors import RCExplainerError
+from rcexplainer.errors import RCExplainerError, TimeUpError
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.split import SplitModel
@@ -79,6 +79,8 @@ def deletion_curves(split: SplitModel, explanations: Sequence[Explanation]) -> l
         nothing = torch.zeros(len(instances.units), dtype=torch.bool, device=instances.units.owner.device)
         try:
             gap = _distance(instances, nothing, wanted)
+        except TimeUpError:
+            raise
         except (IndexError, KeyError, RuntimeError, TypeError, ValueError) as error:
             said = " ".join(str(error).split())
             raise RCExplainerError(
