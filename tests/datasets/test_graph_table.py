@@ -101,6 +101,8 @@ def test_files_that_are_no_tables_of_graphs(tmp_path) -> None:
     cut.write_bytes(whole.read_bytes()[:-20])
     empty = tmp_path / "empty.parquet"
     pq.write_table(pq.read_table(whole).slice(0, 0), empty)
+    untyped = tmp_path / "untyped.parquet"  # as pandas writes columns without rows
+    pq.write_table(pa.table({"edge_index": pa.nulls(0), "x": pa.nulls(0)}), untyped)
     other = tmp_path / "other.parquet"
     pq.write_table(pa.table({"a": [1], "b": [2]}), other)
     numbered = tmp_path / "numbered.parquet"
@@ -112,10 +114,11 @@ def test_files_that_are_no_tables_of_graphs(tmp_path) -> None:
     for path, error in (
         (cut, "cut.parquet is no Parquet file, or was cut short"),
         (empty, "has no rows"),
+        (untyped, "has no rows"),
         (other, "has neither a column edge_index nor one of SMILES; it has a, b"),
         (numbered, "column smiles is int64, it must be string"),
         (blank, "is empty"),
-        (unnamed, "has no column of SMILES; it has a, b: choose one with smiles_column"),
+        (unnamed, "has no column of SMILES; it has a, b: choose one with smiles_column (--smiles-column)"),
         (tmp_path / "absent.parquet", "there is no file"),
         (tmp_path / "*.txt", "no file fits it as a pattern"),
         (Path(__file__), "must end in .parquet or .csv"),
@@ -145,6 +148,9 @@ def test_a_damaged_file_names_its_rows(tmp_path, small_groups) -> None:
     path.write_bytes(bytes(content))
     with pytest.raises(DatasetError, match=r"rows 0 to 39, cannot be read"):
         table.read(0, 40)
+    rc.datasets.to_parquet(path_graphs(5), tmp_path / "b.parquet")
+    both = GraphTable(tmp_path)  # damage costs the rows it is in, though the first are those that sizes are judged by
+    assert numbers(both.read(40, 45).graphs()) == list(range(5))
 
 
 SMILES = 'name;SMILES;note\nethanol;CCO;"two\nlines"\n\nbroken;C(C;\nwater;O;x\nnothing;;\n'

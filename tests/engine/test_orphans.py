@@ -43,6 +43,34 @@ def test_no_process_outlives_a_killed_driver(tmp_path):
     assert not [one for one in workers if _alive(one)]
 
 
+@pytest.mark.slow
+def test_no_task_begins_after_ctrl_c(tmp_path):
+    script, begun = tmp_path / "driver.py", tmp_path / "begun"
+    begun.mkdir()
+    script.write_text(DRIVER.replace("told", "marked").replace("1000", "100"))
+    root = Path(__file__).parents[2]
+    paths = os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])])
+    with subprocess.Popen(
+        [sys.executable, script],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": paths, "BEGUN": str(begun)},
+        cwd=root,
+        start_new_session=True,
+    ) as driver:
+        assert driver.stdout is not None
+        for _ in range(4):
+            driver.stdout.readline()
+        os.killpg(driver.pid, signal.SIGINT)  # as a terminal does: the workers get it, too
+        driver.communicate(timeout=60)
+    assert len(list(begun.iterdir())) < 20
+
+
+def marked(number: int) -> int:
+    (Path(os.environ["BEGUN"]) / str(number)).touch()
+    return told(number)
+
+
 def _alive(process: int) -> bool:
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"

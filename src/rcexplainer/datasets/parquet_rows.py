@@ -76,9 +76,15 @@ class ParquetRows:
         return pa.Table.from_batches(found, pa.schema([self.schema.field(name) for name in columns]))
 
     def num_bytes(self, columns: Sequence[str]) -> int:
-        """What columns take in memory, as far as the first rows tell: files are encoded, by a factor that varies."""
+        """What columns take in memory, as far as the first rows tell: files are encoded, by a factor that varies.
+
+        Where these are damaged, the size of the file has to do: the rows behind them may be whole.
+        """
         first = min(self.num_rows, SAMPLE_ROWS)
-        return self.rows(0, first, columns).nbytes * self.num_rows // max(first, 1)
+        try:
+            return self.rows(0, first, columns).nbytes * self.num_rows // max(first, 1)
+        except DatasetError:
+            return self.path.stat().st_size
 
     def _open(self) -> Any:
         import pyarrow as pa

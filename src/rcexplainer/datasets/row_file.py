@@ -67,7 +67,9 @@ def open_rows(path: Path, smiles_column: str | None, id_column: str | None) -> R
         smiles = _found(path, csv.header, smiles_column, SMILES_COLUMNS, "smiles_column")
         if smiles is None:
             known = ", ".join(csv.header)
-            raise DatasetError(f"{path} has no column of SMILES; it has {known}: choose one with smiles_column")
+            raise DatasetError(
+                f"{path} has no column of SMILES; it has {known}: choose one with smiles_column (--smiles-column)"
+            )
         own = _found(path, csv.header, id_column, ID_COLUMNS, "id_column")
         read = partial(_csv_molecules, csv, smiles, own)
         return RowFile(path, csv.num_rows, path.stat().st_size, csv.digest, (smiles,), True, read)
@@ -76,14 +78,15 @@ def open_rows(path: Path, smiles_column: str | None, id_column: str | None) -> R
     own = _found(path, names, id_column, ID_COLUMNS, "id_column")
     smiles = _found(path, names, smiles_column, SMILES_COLUMNS, "smiles_column")
     if "edge_index" in names and smiles_column is None:
-        check_columns(rows.schema, str(path))
+        if rows.num_rows:  # pandas gives columns without rows no type
+            check_columns(rows.schema, str(path))
         columns = tuple(name for name in TENSOR_COLUMNS if name in names)
         read = partial(_parquet_graphs, rows, columns, own)
         return RowFile(path, rows.num_rows, rows.num_bytes(columns), rows.digest, columns, False, read)
     if smiles is None:
         raise DatasetError(
             f"{path} has neither a column edge_index nor one of SMILES; it has {', '.join(names)}: {SCHEMA_HINT}; or "
-            "choose a column of SMILES with smiles_column"
+            "choose a column of SMILES with smiles_column (--smiles-column)"
         )
     require("rdkit.Chem", "chem")
     kind = str(rows.schema.field(smiles).type)

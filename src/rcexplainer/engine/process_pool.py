@@ -1,6 +1,7 @@
 """Work in several processes, of which any may be killed: what it was doing is done again, and nothing else is lost."""
 
 import os
+import signal
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -77,7 +78,7 @@ class ProcessPool(Generic[Task, Outcome]):
     def _pooled(self, tasks: Sequence[Task], workers: int, lost: list[Task]) -> Iterator[tuple[Task, Outcome]]:
         """Outcomes of one pool of processes; tasks that went down with it are added to `lost`."""
         pool = ProcessPoolExecutor(
-            min(workers, len(tasks)), mp_context=_context(self.preload), initializer=_end_with_parent
+            min(workers, len(tasks)), mp_context=_context(self.preload), initializer=_end_with_others
         )
         try:
             waiting: dict[Future[Outcome], Task] = {}
@@ -95,13 +96,15 @@ class ProcessPool(Generic[Task, Outcome]):
                 else:
                     yield waiting[done], found
         finally:
-            pool.shutdown(
-                wait=False, cancel_futures=True
-            )  # what is under way when something is wrong is not waited for
+            pool.shutdown(wait=False, cancel_futures=True)  # what is under way is not waited for
 
 
-def _end_with_parent() -> None:
-    """In a process of the pool: end with the one that started it; left alone, it would wait for tasks forever."""
+def _end_with_others() -> None:
+    """In a process of the pool: end with the one that started it; left alone, it would wait for tasks forever.
+
+    Ctrl-C ends it at once, too: as an exception it would be the outcome of one task, and the next would begin.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
     def wait() -> None:
         if (parent := parent_process()) is not None:

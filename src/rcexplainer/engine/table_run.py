@@ -92,7 +92,7 @@ def run_job(job: TableJob, engine: Engine, fitted: FittedExplainer, progress: bo
                     bar.set_postfix(errors=errors, refresh=False)
                     bar.update(report.rows)
             except KeyboardInterrupt:
-                here = ready["rows"] + explained
+                here = folder.counts(job.num_parts)["rows"]  # with parts that were written, but not yet reported
                 log.warning(
                     "%d of %d rows are in %s: the same command goes on from there", here, job.num_rows, folder.path
                 )
