@@ -85,9 +85,7 @@ def explain_table(
         RCExplainerError: Things do not exist, do not belong together, or rows could not be read or written.
     """
     if request.out is None:
-        raise RCExplainerError(
-            "--out: name the folder of results, such as --out results; a file is written there for every 16,384 rows"
-        )
+        raise RCExplainerError("name the folder of results, such as --out results: its files have a row for each graph")
     source = row_source(inputs, request)
     here = replace(inputs, model=_absolute(inputs.model))
     load = partial(load_explainer, here, explainer.absolute(), getattr(source, "holds_smiles", False))
