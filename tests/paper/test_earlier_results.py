@@ -23,8 +23,6 @@ from tests.paper.test_packs import RESULTS
 
 OLD = {"versions": {"rcexplainer": "0.1.0"}, "machine": "a machine", "commit": "abc1234"}
 
-NEW_ENTRIES = ("authors", "boundaries", "stability", "tuning", "dial", "nodes")  # version 0.1 did not have them
-
 
 def kept(version: str, number: int = 0, **inputs) -> Record:
     about = {"versions": {"rcexplainer": version}}

@@ -3,7 +3,6 @@
 The tests need playwright and a chromium that is installed already; nothing is downloaded.
 """
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,15 +12,18 @@ import pytest
 from rcexplainer.paper.entries import plan
 from rcexplainer.paper.figure_files import write_figures
 from rcexplainer.paper.report import write_report
+from tests.chromium import launched, sync_api
 from tests.paper.fakes import results_of
 from tests.paper.test_report import fill
 
 pytest.importorskip("matplotlib")
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pages are not opened")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-if CHROMIUM is None:
-    pytest.skip("there is no chromium on this machine: pages are not opened", allow_module_level=True)
 ENTRIES = ("lambda", "case-study")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with launched() as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -34,14 +36,6 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     evil = "<script>document.title = 'evil'</script><img src=x onerror='document.title=1'>"
     (folder / "notes.toml").write_text(f'case-study = ["{evil}"]', encoding="utf-8")
     return write_report(folder).page
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -15,15 +14,12 @@ from rcexplainer.datasets.smiles_file import smiles_graph
 from rcexplainer.gnn import delete_edges
 from rcexplainer.server.application import make_app
 from rcexplainer.server.live_page import PageTexts
+from tests.chromium import launched, sync_api
 from tests.server.served_case import PAIRS, as_json, link_case, node_case
 from tests.viz.page_case import PageCase, page_case
 
 pytest.importorskip("rdkit", reason="RDKit is not installed: the live page is not opened")
 uvicorn = pytest.importorskip("uvicorn", reason="uvicorn is not installed: the live page is not opened")
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pages are not opened")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-if CHROMIUM is None:
-    pytest.skip("there is no chromium on this machine: pages are not opened", allow_module_level=True)
 expect = sync_api.expect
 NUMBER = 8
 
@@ -52,8 +48,7 @@ def address() -> Iterator[str]:
 @pytest.fixture
 def visit(address: str) -> Iterator[Any]:
     said: list[str] = []
-    with sync_api.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with launched() as browser:
 
         def opened(at: str = address, refused: str | None = None, **settings: Any) -> Any:
             """A page; the browser itself reports requests that the server refuses, which must have this status."""
@@ -71,7 +66,6 @@ def visit(address: str) -> Iterator[Any]:
             return page
 
         yield opened
-        browser.close()
     assert said == []
 
 

@@ -4,7 +4,6 @@ The tests need playwright and a chromium that is installed already; nothing is d
 """
 
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,24 +19,19 @@ from rcexplainer.gnn import delete_edges
 from rcexplainer.viz.page.contents import make_document
 from rcexplainer.viz.page.curves import deletion_curves
 from rcexplainer.viz.page.render import render_page
+from tests.chromium import launched, sync_api
 from tests.viz.explained import both
 from tests.viz.page_case import PageCase, page_case
 
 pytest.importorskip("rdkit")
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pages are not opened")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-if CHROMIUM is None:
-    pytest.skip("there is no chromium on this machine: pages are not opened", allow_module_level=True)
 EVIL = "<script>document.title = 'evil'</script><img src=x onerror=\"document.title='evil'\">"
 expect = sync_api.expect
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with launched() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from torch_geometric.data import Data
 
@@ -21,6 +22,9 @@ from rcexplainer.datasets.row_graphs import (
 )
 from rcexplainer.datasets.smiles_file import row_graph
 from rcexplainer.errors import DatasetError, require
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 TENSOR_COLUMNS = ("edge_index", *NODE_COLUMNS, *EDGE_COLUMNS, "num_nodes")
 TEXT_TYPES = ("string", "large_string", "string_view")
@@ -146,9 +150,19 @@ def _cells(rows: Sequence[Sequence[str]], column: int) -> list[str]:
 
 
 def _parquet_molecules(rows: ParquetRows, smiles: str, own: str | None, start: int, stop: int) -> RowGraphs:
-    table = rows.rows(start, stop, [smiles] if own is None else [smiles, own])
-    texts = ["" if text is None else str(text) for text in table.column(0).to_pylist()]
-    ids = None if own is None else [None if text is None else str(text) for text in table.column(1).to_pylist()]
+    return molecules_of_table(rows.rows(start, stop, [smiles] if own is None else [smiles, own]), smiles, own)
+
+
+def molecules_of_table(table: "pa.Table", smiles: str, own: str | None) -> RowGraphs:
+    """Read the molecules of a table.
+
+    Args:
+        table: Its rows.
+        smiles: The column of SMILES.
+        own: The column of ids, if there is one.
+    """
+    texts = ["" if text is None else str(text) for text in table.column(smiles).to_pylist()]
+    ids = None if own is None else [None if text is None else str(text) for text in table.column(own).to_pylist()]
     return molecules_of_rows(texts, ids)
 
 
@@ -158,11 +172,22 @@ def _parquet_graphs(rows: ParquetRows, columns: Sequence[str], own: str | None, 
     return graphs_of_rows(table.rename_columns(["id" if name == own else name for name in table.column_names]))
 
 
+def common_column(header: Sequence[str], known: Sequence[str]) -> str | None:
+    """The first column with one of the common names, however they are capitalised.
+
+    Args:
+        header: Names of the columns.
+        known: The common names, in lower case.
+    """
+    lowered = {name.lower(): name for name in reversed(header)}
+    return next((lowered[name] for name in known if name in lowered), None)
+
+
 def _found(path: Path, header: Sequence[str], given: str | None, known: Sequence[str], option: str) -> str | None:
     """The column with the given name, or with a common one."""
-    lowered = {name.lower(): name for name in reversed(header)}
     if given is None:
-        return next((lowered[name] for name in known if name in lowered), None)
+        return common_column(header, known)
+    lowered = {name.lower(): name for name in reversed(header)}
     if given.strip().lower() not in lowered:
         raise DatasetError(f"{path} has no column {given!r}, which {option} names; it has {', '.join(header)}")
     return lowered[given.strip().lower()]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from rcexplainer.datasets.molecule_rows import ID_COLUMNS, SMILES_COLUMNS
-from rcexplainer.datasets.row_file import molecules_of_rows
+from rcexplainer.datasets.row_file import common_column, molecules_of_table
 from rcexplainer.datasets.row_graphs import RowGraphs, graphs_of_rows
 from rcexplainer.engine.explained_rows import Stamp, explained_rows
 from rcexplainer.engine.row_options import RowOptions
@@ -131,14 +131,11 @@ def rows_of(table: "pa.Table") -> RowGraphs:
     """
     if "edge_index" in table.column_names:
         return graphs_of_rows(table)
-    lowered = {name.lower(): name for name in reversed(table.column_names)}
-    smiles = next((lowered[name] for name in SMILES_COLUMNS if name in lowered), None)
+    names = table.column_names
+    smiles = common_column(names, SMILES_COLUMNS)
     if smiles is None:
-        raise DatasetError(f"the dataset has neither edge_index nor smiles; it has {', '.join(table.column_names)}")
-    own = next((lowered[name] for name in ID_COLUMNS if name in lowered), None)
-    texts = ["" if text is None else str(text) for text in table.column(smiles).to_pylist()]
-    ids = None if own is None else [None if text is None else str(text) for text in table.column(own).to_pylist()]
-    return molecules_of_rows(texts, ids)
+        raise DatasetError(f"the dataset has neither edge_index nor smiles; it has {', '.join(names)}")
+    return molecules_of_table(table, smiles, common_column(names, ID_COLUMNS))
 
 
 def explain_parts(

@@ -1,8 +1,8 @@
 """How far the anonymous memory of this process grows: what it has allocated, without files that are mapped (Linux)."""
 
-import threading
 from pathlib import Path
-from types import TracebackType
+
+from rcexplainer.benchmark.speed.watch import Watch
 
 STATUS = Path("/proc/self/status")
 INTERVAL = 0.02  # seconds between two looks
@@ -16,35 +16,24 @@ def anonymous_bytes() -> int:
     raise OSError(f"this system does not tell anonymous memory from mapped files (RssAnon in {STATUS})")
 
 
-class AnonymousPeak:
-    """Watches this process while the `with` block runs; `grown` is then the peak in bytes above where it began."""
+class AnonymousPeak(Watch):
+    """The anonymous memory of this process while the `with` block runs.
+
+    Attributes:
+        before: Bytes when it began.
+        grown: The peak in bytes above that.
+    """
 
     def __init__(self) -> None:
+        super().__init__(INTERVAL)
+        self.before = anonymous_bytes()
         self.grown = 0
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-
-    def __enter__(self) -> "AnonymousPeak":
-        self._before = anonymous_bytes()
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._done.set()
-        self._thread.join()
-        self._look()  # what is there at the end is never missed
 
     @property
     def megabytes(self) -> float:
         """The peak itself, in MB."""
-        return (self._before + self.grown) / 1e6
+        return (self.before + self.grown) / 1e6
 
-    def _watch(self) -> None:
-        self._look()
-        while not self._done.wait(INTERVAL):
-            self._look()
-
-    def _look(self) -> None:
-        self.grown = max(self.grown, anonymous_bytes() - self._before)
+    def look(self) -> None:
+        """Look once."""
+        self.grown = max(self.grown, anonymous_bytes() - self.before)

@@ -1,19 +1,19 @@
 """Memory and CPU time of a process and all its descendants, from /proc (Linux)."""
 
 import os
-import threading
 from collections import defaultdict
 from collections.abc import Iterator
 from math import inf
 from pathlib import Path
 from time import time
-from types import TracebackType
+
+from rcexplainer.benchmark.speed.watch import Watch
 
 PROC = Path("/proc")
 INTERVAL = 0.1  # seconds between two looks
 
 
-class ProcessTree:
+class ProcessTree(Watch):
     """Watches a process and its descendants while the `with` block runs.
 
     Memory is anonymous memory, summed over the processes that live at the same time: what they have allocated, without
@@ -27,21 +27,10 @@ class ProcessTree:
     """
 
     def __init__(self, root: int) -> None:
+        super().__init__(INTERVAL)
         self.root, self.peak_bytes = root, 0
         self._used: dict[int, float] = {}
         self._series: list[tuple[float, float]] = []  # moments, and CPU time until then
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-
-    def __enter__(self) -> "ProcessTree":
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._done.set()
-        self._thread.join()
 
     def cpu_seconds(self, moment: float = inf) -> float:
         """CPU time of all processes that were seen.
@@ -51,15 +40,13 @@ class ProcessTree:
         """
         return max((used for when, used in self._series if when <= moment), default=0.0)
 
-    def _watch(self) -> None:
-        while True:
-            living = list(descendants(self.root))
-            self.peak_bytes = max(self.peak_bytes, sum(map(anonymous, living)))
-            for process in living:
-                self._used[process] = max(cpu_seconds(process), self._used.get(process, 0.0))
-            self._series.append((time(), sum(self._used.values())))
-            if self._done.wait(INTERVAL):
-                return
+    def look(self) -> None:
+        """Look once."""
+        living = list(descendants(self.root))
+        self.peak_bytes = max(self.peak_bytes, sum(map(anonymous, living)))
+        for process in living:
+            self._used[process] = max(cpu_seconds(process), self._used.get(process, 0.0))
+        self._series.append((time(), sum(self._used.values())))
 
 
 def descendants(root: int) -> Iterator[int]:

@@ -21,7 +21,7 @@ from typing import Any
 
 import torch
 
-from rcexplainer.benchmark.speed.anonymous_memory import AnonymousPeak, anonymous_bytes
+from rcexplainer.benchmark.speed.anonymous_memory import AnonymousPeak
 from rcexplainer.benchmark.speed.clock import seconds
 from rcexplainer.benchmark.speed.counted_edges import Counted
 from rcexplainer.benchmark.speed.disk_graph import in_memory, write_disk_graph
@@ -84,7 +84,7 @@ def _apart(common: FittedRCExplainer, folder: Path, options: BenchOptions) -> di
 
 
 def _measured(common: FittedRCExplainer, folder: Path, options: BenchOptions) -> dict[str, Any]:
-    graph, before = MappedGraph(folder), anonymous_bytes() / 1e6
+    graph = MappedGraph(folder)
     count = min(options.graphs or EXPLAINED, graph.num_nodes)
     nodes = drawn(graph.num_nodes, count, seed=1)
     nodes = nodes[torch.randperm(count, generator=torch.Generator().manual_seed(2))]
@@ -120,7 +120,7 @@ def _measured(common: FittedRCExplainer, folder: Path, options: BenchOptions) ->
         "÷ forward": each / run,
         "forward ms": run,
         "cut ms per node": 1000 * cutting / len(graphs),
-        "MB before": before,
+        "MB before": at_index.before / 1e6,
         "peak MB index": at_index.megabytes,
         "peak MB fit": at_fit.megabytes,
         "peak MB explain": at_explain.megabytes,
