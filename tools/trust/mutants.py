@@ -4,11 +4,11 @@
     python tools/trust/mutants.py --out build/trust --list-only  # list them and find their tests, run none
 
 Three steps, each kept in the folder and not done twice: list the mutants (cosmic-ray's operators, `mutation_sites.py`);
-run the tests once under coverage to learn which of them execute which line; run, for each mutant, the tests that execute
-its line, fastest first, until one fails. The third step needs pytest alone, so that it can run on a machine where
-cosmic-ray and coverage are absent. Each mutant lives in a forked process of its own, in which the import system gives
-the changed source: no file is ever written. Survivors stand in `survivors.toml` beside this file, each with the reason
-why no test should notice it; one that is not there counts against us.
+run the tests once under coverage to learn which of them execute which line; run, for each mutant, the tests that
+execute its line, fastest first, until one fails. The third step needs pytest alone, so that it can run on a machine
+where cosmic-ray and coverage are absent. Each mutant lives in a forked process of its own, in which the import system
+gives the changed source: no file is ever written. Survivors stand in `survivors.toml` beside this file, each with the
+reason why no test should notice it; one that is not there counts against us.
 """
 
 import argparse
@@ -18,6 +18,7 @@ import importlib.util
 import json
 import os
 import random
+import resource
 import signal
 import sys
 import time
@@ -43,7 +44,10 @@ TESTS = (
     "tests/test_region_summary.py",
 )
 PYTEST = ("-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow")
-PATIENCE, SLACK = 5.0, 40.0  # a mutant may take PATIENCE times its tests' usual time, and SLACK seconds
+EARLY = ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # hypothesis is imported before pytest can rewrite it
+# A mutant may compute for PATIENCE times its tests' usual time, and SLACK seconds: CPU time, as a busy machine must not
+# look like an endless loop. One that only waits is stopped when WAIT times as much has passed on the clock.
+PATIENCE, SLACK, WAIT = 5.0, 40.0, 10.0
 AIM = 0.9
 
 
@@ -53,7 +57,9 @@ def main() -> int:
     parser.add_argument("--method", type=int, default=400, help="seeded mutants of method/")
     parser.add_argument("--core", type=int, help="seeded mutants of core/ (default: all)")
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this long; start again to go on")
+    parser.add_argument(
+        "--seconds", type=float, default=float("inf"), help="stop after this long; start again to go on"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--list-only", action="store_true")
     parser.add_argument("--again", action="store_true", help="try the survivors of an earlier run once more")
@@ -64,7 +70,9 @@ def main() -> int:
     listed = _kept(folder / "listed.json", lambda: listed_mutants(args.core, args.method, args.seed))
     tests = _kept(folder / "tests.json", covering_tests)
     if args.list_only:
-        print(len(listed), "mutants;", sum(not tests_of(mutant, tests) for mutant in listed), "of lines no test executes")
+        print(
+            len(listed), "mutants;", sum(not tests_of(mutant, tests) for mutant in listed), "of lines no test executes"
+        )
         return 0
     outcomes = Outcomes(folder / "outcomes.jsonl")
     outcomes.run(listed, tests, args.workers, args.seconds, args.again)
@@ -192,6 +200,7 @@ class Outcomes:
             again: Also those that survived before.
         """
         _warm()
+        _must_survive(listed, tests)
         todo = iter([m for m in listed if self.known.get(m["name"]) in ((None, "survived") if again else (None,))])
         end, running = time.monotonic() + seconds, dict[int, Child]()
         while True:
@@ -227,20 +236,35 @@ def _warm() -> None:
     torch.set_num_threads(1)
 
 
+def _must_survive(listed: Sequence[dict[str, Any]], tests: dict[str, Any]) -> None:
+    """Try files that are not changed: where they are "killed", so is everything, and nothing is learnt."""
+    for package in (CORE, METHOD):
+        mutant = next(m for m in listed if m["file"].startswith(package) and tests_of(m, tests))
+        alike = {**mutant, "source": (ROOT / mutant["file"]).read_text(encoding="utf-8")}
+        names = tests_of(mutant, tests)
+        child = _started(alike, names, sum(tests["seconds"][name] for name in names))
+        while not (ended := list(_ended([child]))):
+            time.sleep(0.05)
+        if ended[0][1] != "survived":
+            raise SystemExit(f"{mutant['file']} without any change is {ended[0][1]}: the tests do not run here")
+
+
 def _started(mutant: dict[str, Any], names: Sequence[str], usual: float) -> Child:
     """Fork a process that tries one mutant."""
     process = os.fork()
     if process:
-        return Child(mutant, process, time.monotonic(), SLACK + PATIENCE * usual)
+        return Child(mutant, process, time.monotonic(), WAIT * (SLACK + PATIENCE * usual))
     try:
         os.setsid()
+        seconds = int(SLACK + PATIENCE * usual)
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, 1)
         os.dup2(nothing, 2)
         import pytest
 
         sys.meta_path.insert(0, MutatedModule(mutant["file"], mutant["source"]))
-        os._exit(int(pytest.main([*names, *PYTEST])))
+        os._exit(int(pytest.main([*names, *PYTEST, *EARLY])))
     except BaseException:  # noqa: BLE001  a mutant that breaks pytest itself was noticed
         os._exit(1)
 
@@ -252,7 +276,7 @@ def _ended(children: Sequence[Child]) -> Iterator[tuple[Child, str]]:
         if done:
             code = os.waitstatus_to_exitcode(status)
             # 0: all tests passed; 5: none was found, which must not look like a killed mutant
-            yield child, {0: "survived", 5: "no test"}.get(code, "killed")
+            yield child, {0: "survived", 5: "no test", -signal.SIGXCPU: "timed out"}.get(code, "killed")
         elif time.monotonic() - child.started > child.limit:
             os.killpg(child.process, signal.SIGKILL)
             os.waitpid(child.process, 0)
