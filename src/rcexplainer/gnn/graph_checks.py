@@ -10,10 +10,11 @@ from typing import TypeAlias
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.data import Batch, Data, Dataset, FeatureStore, GraphStore, HeteroData
+from torch_geometric.data import Batch, Data, Dataset, FeatureStore, GraphStore
 from torch_geometric.loader import DataLoader
 
 from rcexplainer.errors import GraphError
+from rcexplainer.gnn.foreign_graphs import not_graphs
 from rcexplainer.sources import GraphSource, StoreGraph, is_store_pair
 
 StorePair: TypeAlias = tuple[FeatureStore, GraphStore]
@@ -59,13 +60,13 @@ def iter_graphs(graphs: object) -> Iterator[Data]:
     Raises:
         GraphError: Something else than a homogeneous graph.
     """
-    if isinstance(graphs, HeteroData):
-        raise GraphError("heterogeneous graphs are not supported: got HeteroData; pass homogeneous Data objects")
-    if isinstance(graphs, Batch):
+    if isinstance(graphs, Batch) and isinstance(graphs, Data):  # not of heterogeneous graphs
         yield from graphs.to_data_list()
     elif isinstance(graphs, Data):
         yield graphs
-    elif isinstance(graphs, Iterable) and not isinstance(graphs, str | Tensor):
+    elif (said := not_graphs(graphs)) is not None:
+        raise GraphError(said)
+    elif isinstance(graphs, Iterable):
         for graph in graphs:
             yield from iter_graphs(graph)
     else:
@@ -81,7 +82,7 @@ def stream(graphs: object, device: torch.device | None) -> Iterator[Data | Excep
     Raises:
         GraphError: `graphs` itself is neither a graph nor a collection of graphs.
     """
-    if isinstance(graphs, Data) or not isinstance(graphs, Iterable) or isinstance(graphs, str | Tensor | HeteroData):
+    if isinstance(graphs, Data) or not isinstance(graphs, Iterable) or not_graphs(graphs) is not None:
         yield from (_moved(graph, device) for graph in iter_graphs(graphs))
         return
     for item in graphs:
