@@ -61,7 +61,7 @@ def test_at_sparsity(sparsity: float, units: int) -> None:
 
 @pytest.mark.parametrize("sparsity", [-0.1, 1.1, float("nan")])
 def test_a_sparsity_is_a_share(sparsity: float) -> None:
-    with pytest.raises(RCExplainerError, match="a sparsity is a share from 0 to 1, such as 0.9, got"):
+    with pytest.raises(RCExplainerError, match=r"a sparsity is a share from 0 to 1, such as 0.9, got"):
         explanation().at_sparsity(sparsity)
 
 

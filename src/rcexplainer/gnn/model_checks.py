@@ -71,7 +71,7 @@ def row_advice(model: nn.Module, batch: Data, rows: int) -> Callable[[list[Shape
         lengths = {shape[0] if len(shape) > 1 else 1 for shape in shapes}
         for name, size in embedding_tables(model):
             if size in lengths - {nodes, graphs}:
-                return f"these are the {size} rows of its embedding table {name}, whatever the graph: {LOOK_UP}"
+                return f"these are the {size} rows of its embedding table {name!r}, whatever the graph: {LOOK_UP}"
         if rows != graphs and graphs in lengths:
             return 'one row for a graph is what a graph classifier returns: for one pass task="graph" and graphs'
         if rows != nodes and nodes in lengths:
@@ -102,5 +102,5 @@ def error_advice(model: nn.Module, error: Exception) -> str:
     tables = embedding_tables(model)
     if tables and (isinstance(error, IndexError) or "out of" in str(error)):
         name, size = tables[0]
-        return f"its embedding table {name} has {size} rows, which does not fit these graphs: {LOOK_UP}"
+        return f"its embedding table {name!r} has {size} rows, which does not fit these graphs: {LOOK_UP}"
     return "if it needs other arguments, pass forward=lambda model, batch, edge_weight: …"
