@@ -210,7 +210,9 @@ def check_graph(graph: Data, where: str = "the graph") -> None:
             bad = int((~value.isfinite()).sum())
             raise GraphError(f"{where} has {bad} NaN or infinite values in {name}; remove or impute them first")
         if name in ("edge_attr", "edge_weight") and value.shape[:1] != (edge_index.size(1),):
-            raise GraphError(f"{where} has {name} of shape {tuple(value.shape)} for {edge_index.size(1)} edges")
+            raise GraphError(
+                f"{where} has {name} of shape {tuple(value.shape)} for {edge_index.size(1)} edges: one row each"
+            )
 
 
 def check_labels(labels: object, where: str = "the graph") -> None:
@@ -256,7 +258,7 @@ def check_devices(model: nn.Module, graphs: Sequence[Data], where: str | None = 
         if parameter is not None and device is not None:
             raise GraphError(
                 f"the model is on {parameter.device}, {where or f'graph {position}'} on {device}; "
-                f"move one of them, e.g. graph.to({str(parameter.device)!r})"
+                f"move one of them, e.g. graph.to({str(parameter.device)!r}), or give fit a device=…, for copies of both"
             )
 
 

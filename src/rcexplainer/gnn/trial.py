@@ -19,6 +19,7 @@ from rcexplainer.gnn.module_calls import Call, recorded_calls
 from rcexplainer.gnn.prediction import first_fitting
 
 SAME = 1e-4  # outputs that differ by less, relative to their size, count as equal: the same sums in another order
+SUSPECTS = "look for NaN in its weights, or features that are not scaled as in its training"
 PROBE_LIMIT = 16  # graphs in a trial
 
 
@@ -129,7 +130,7 @@ def _trial(model: nn.Module, forward: Forward, probe: Data, rows: int) -> Trial:
 
 def _check_output(trial: Trial) -> None:
     if not bool(trial.reference.isfinite().all()):
-        raise SplitError(f"{trial.name} returns NaN or infinite values on these graphs")
+        raise SplitError(f"{trial.name} returns NaN or infinite values on these graphs: {SUSPECTS}")
     before = random_state(trial.reference.device)
     again = trial.output(trial.probe, len(trial.reference), "on these graphs")
     off = output_difference(again, trial.reference)

@@ -227,7 +227,9 @@ class FittedExplainer:
             return target_class
         if target_class is not None and target_class not in self.targets:
             known = ", ".join(map(str, self.targets))
-            raise RCExplainerError(f"the explainer was fitted for target_class {known}, not {target_class}")
+            raise RCExplainerError(
+                f"the explainer was fitted for target_class {known}, not {target_class}: fit one for it"
+            )
         return self.targets[0] if target_class is None else target_class
 
     @property

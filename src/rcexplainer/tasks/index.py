@@ -45,7 +45,7 @@ def nodes_of(index: Index | None, num_nodes: int) -> Tensor:
             raise GraphError(f"a boolean index has one value for each of {num_nodes} nodes, got {tuple(found.shape)}")
         found = found.nonzero().flatten()
     if found.is_floating_point() and found.numel():
-        raise GraphError(f"an index holds whole numbers, got {found.dtype}")
+        raise GraphError(f"an index holds whole numbers, got {found.dtype}; convert it with .long()")
     found = found.reshape(-1).long()
     if not len(found):
         raise GraphError("the index is empty: at least one node is needed")
