@@ -258,7 +258,7 @@ def check_devices(model: nn.Module, graphs: Sequence[Data], where: str | None = 
         if parameter is not None and device is not None:
             raise GraphError(
                 f"the model is on {parameter.device}, {where or f'graph {position}'} on {device}; "
-                f"move one of them, e.g. graph.to({str(parameter.device)!r}), or give fit a device=…, for copies of both"
+                f"move one of them, e.g. graph.to({str(parameter.device)!r}), or fit with device=…, on copies of both"
             )
 
 
