@@ -46,7 +46,7 @@ def test_top() -> None:
     assert ones(shown.top(2)) == [0, 1, 4, 7]
     assert ones(shown.top(3)) == [0, 1, 2, 3, 4, 7]  # a tie: the first pair of nodes
     assert ones(shown.top(4)) == ones(shown.top(99)) == [0, 1, 2, 3, 4, 6, 7]  # never the self-loop
-    with pytest.raises(RCExplainerError, match="k ≥ 0, got -1"):
+    with pytest.raises(RCExplainerError, match="k ≥ 0, a number of edges, got -1"):
         shown.top(-1)
 
 
@@ -61,7 +61,7 @@ def test_at_sparsity(sparsity: float, units: int) -> None:
 
 @pytest.mark.parametrize("sparsity", [-0.1, 1.1, float("nan")])
 def test_a_sparsity_is_a_share(sparsity: float) -> None:
-    with pytest.raises(RCExplainerError, match="a sparsity is a share from 0 to 1, got"):
+    with pytest.raises(RCExplainerError, match=r"a sparsity is a share from 0 to 1, such as 0.9, got"):
         explanation().at_sparsity(sparsity)
 
 
@@ -101,11 +101,14 @@ def test_as_text() -> None:
     probabilities = torch.tensor([0.7, 0.3])
     flipped = Counterfactual(graph(), removed, 1, probabilities, minimal=True)
     named = explanation(counterfactual=flipped, class_names=("dull", "toxic"))
-    assert repr(named) == "Explanation(toxic (0.80), 4 edges, → dull without 2 (minimal))"
+    assert repr(named) == "Explanation(toxic (0.80), 4 edges, → dull without 2 edges (minimal))"
     still = Counterfactual(graph(), removed, 1, probabilities.flip(0))
-    assert repr(explanation(counterfactual=still)) == "Explanation(1 (0.80), 4 edges, still 1 without 2)"
+    said = "Explanation(1 (0.80), 4 edges, no flip found, still 1 without 2 edges)"
+    assert repr(explanation(counterfactual=still)) == said
     disputed = Counterfactual(graph(), removed, 1, probabilities, disputed=True)
-    assert repr(explanation(counterfactual=disputed)).endswith("still 0 without 2 (disputed))")
+    assert repr(explanation(counterfactual=disputed)).endswith("no flip found, 0 without 2 edges (disputed))")
+    nothing = Counterfactual(graph(), torch.tensor([], dtype=torch.long), 1, probabilities.flip(0), exhausted=True)
+    assert repr(explanation(counterfactual=nothing)).endswith("4 edges, no flip found (budget spent))")
 
 
 def test_whether_it_flipped_follows_from_what_the_model_said() -> None:
@@ -131,9 +134,9 @@ def test_with_a_confidence_a_flip_must_be_that_sure() -> None:
         assert found.reached == pytest.approx(reached)
         assert found.flipped is flipped
     unsure = Counterfactual(graph(), torch.tensor([0, 1]), 0, said, confidence=0.8)
-    assert repr(explanation(counterfactual=unsure)).endswith("4 edges, reaches 0.70 of 0.80 without 1)")
+    assert repr(explanation(counterfactual=unsure)).endswith("4 edges, reaches 0.70 of 0.80 without 1 edge)")
     sure = Counterfactual(graph(), torch.tensor([0, 1]), 0, said, minimal=True, confidence=0.6)
-    assert repr(explanation(counterfactual=sure)).endswith("→ 1 without 1 (minimal))")
+    assert repr(explanation(counterfactual=sure)).endswith("→ 1 without 1 edge (minimal))")
 
 
 def test_a_counterfactual_shows_what_is_left() -> None:

@@ -8,11 +8,12 @@ from torch_geometric.data import Data
 
 from rcexplainer.errors import GraphError
 from rcexplainer.gnn.graph_store import delete_edges
+from rcexplainer.short_repr import ShortRepr
 from rcexplainer.sources import AnyGraph, GraphSource
 
 
-@dataclass(frozen=True, eq=False)
-class Counterfactual:
+@dataclass(frozen=True, eq=False, repr=False)
+class Counterfactual(ShortRepr):
     """A graph with some edges deleted, and the model's prediction for exactly that graph.
 
     Prediction and `flipped` come from a final run of the model, after the search.

@@ -37,6 +37,14 @@ class MissingExtraError(RCExplainerError, ImportError):
     """An optional package is not installed."""
 
 
+class NotFittedError(RCExplainerError, AttributeError):
+    """Something was asked of an explainer that only what `fit` returns has, or the other way round."""
+
+
+class ArgumentError(RCExplainerError, TypeError):
+    """A function was called with an argument it does not have, or without one it needs."""
+
+
 class TimeUpError(RCExplainerError):
     """The time of a call was up before there was a result."""
 
@@ -58,7 +66,8 @@ class ExplainError(RCExplainerError):
 
     def __init__(self, index: int, error: Exception, count: int, results: Sequence[object]) -> None:
         more = f" ({count - 1} more failed too)" if count > 1 else ""
-        super().__init__(f"instance {index} could not be explained: {error}{more}; the others are in .results")
+        rest = "; the others are in .results" if count < len(results) else ""
+        super().__init__(f"instance {index} could not be explained: {error}{more}{rest}")
         self.index, self.error, self.results = index, error, results
 
 

@@ -6,7 +6,7 @@ explain  one forward pass for the scores, then a verified counterfactual (`metho
 
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -16,6 +16,7 @@ from torch import nn
 from torch_geometric.data import Data
 
 from rcexplainer import __version__
+from rcexplainer.arguments import clear_arguments
 from rcexplainer.config import RCConfig, make_config
 from rcexplainer.core.objectives import Objective
 from rcexplainer.core.region_distance import Distances, region_distances
@@ -41,6 +42,7 @@ from rcexplainer.gnn.graph_checks import GraphKind
 from rcexplainer.gnn.outputs import OutputKind
 from rcexplainer.method.base import Method, check_target
 from rcexplainer.method.fitted_explainer import FittedExplainer
+from rcexplainer.method.settings import setting_names
 from rcexplainer.saving.checkpoint import FitFile
 from rcexplainer.saving.explainer_file import SavedExplainer, read_explainer, write_explainer
 from rcexplainer.saving.fingerprint import probe_graphs
@@ -48,6 +50,11 @@ from rcexplainer.saving.formats import reader
 from rcexplainer.tasks.index import Index
 
 log = logging.getLogger(__name__)
+
+
+def all_settings(method: type) -> list[str]:
+    """The arguments of the constructor, with the fields of `RCConfig`."""
+    return [*setting_names(method), *(field.name for field in fields(RCConfig))]
 
 
 class RCExplainer(Method):
@@ -78,6 +85,7 @@ class RCExplainer(Method):
         connected = self.config.connected
         super().__init__(task=task, target_class=target_class, hops=hops, connected=connected)  # type: ignore[arg-type]
 
+    @clear_arguments(all_settings)
     def fit(  # type: ignore[override]
         self,
         model: nn.Module,
@@ -283,6 +291,7 @@ class FittedRCExplainer(FittedExplainer):
         )
 
 
+@clear_arguments()
 def load(path: str | Path, model: nn.Module, *, forward: Forward | None = None) -> FittedExplainer:
     """Read a fitted explainer that was written by `save`: an RCExplainer, or a baseline that is trained.
 
@@ -297,5 +306,7 @@ def load(path: str | Path, model: nn.Module, *, forward: Forward | None = None) 
     Raises:
         CheckpointError: The file is damaged, of another version, or of another GNN.
     """
+    if not isinstance(path, str | Path):
+        raise CheckpointError(f"load(path, model): path must name a file, got {type(path).__name__}")
     found: FittedExplainer = reader(Path(path)).load(path, model, forward=forward)
     return found

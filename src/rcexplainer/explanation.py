@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -17,6 +18,7 @@ from rcexplainer.counterfactual_graph import Counterfactual
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.field_check import FieldCheck
 from rcexplainer.gnn.graph_store import delete_edges
+from rcexplainer.short_repr import ShortRepr
 from rcexplainer.sources import AnyGraph, GraphSource
 
 EdgeReading = Literal["scores", "relevance"]
@@ -230,8 +232,8 @@ class Explanation:
         Raises:
             RCExplainerError: k is negative.
         """
-        if k < 0:
-            raise RCExplainerError(f"top(k) takes k ≥ 0, got {k}")
+        if not isinstance(k, Integral) or k < 0:
+            raise RCExplainerError(f"top(k) takes k ≥ 0, a number of edges, got {k!r}")
         place = ranks(self.unit_scores, self.inner_units.owner, self.inner_units.ptr)
         return self.units.to_edges(place < k, False)
 
@@ -247,8 +249,8 @@ class Explanation:
         Raises:
             RCExplainerError: The sparsity is not a share.
         """
-        if not 0 <= sparsity <= 1:
-            raise RCExplainerError(f"a sparsity is a share from 0 to 1, got {sparsity}")
+        if not isinstance(sparsity, Real) or not 0 <= sparsity <= 1:
+            raise RCExplainerError(f"a sparsity is a share from 0 to 1, such as 0.9, got {sparsity!r}")
         return self.top(max(1, round((1 - sparsity) * len(self.inner_units))))
 
     @property
@@ -323,16 +325,20 @@ class Explanation:
         if (found := self.counterfactual) is not None:
             other = self.class_names[found.prediction] if self.class_names else str(found.prediction)
             count = len(self.removed_units)
-            changed = f"→ {other} without {count}" if found.flipped else f"still {other} without {count}"
+            without = f"without {count} edge{'s' * (count != 1)}"
+            still = "still " * (found.prediction == self.prediction)  # it may be a third class
+            changed = f"→ {other} {without}" if found.flipped else f"no flip found, {still}{other} {without}"
+            if not count:
+                changed = "no flip found"
             notes = {"minimal": found.minimal, "disputed": found.disputed, "budget spent": found.exhausted}
             if found.confidence is not None and not found.flipped:
-                changed = f"reaches {found.reached:.2f} of {found.confidence:.2f} without {count}"
+                changed = f"reaches {found.reached:.2f} of {found.confidence:.2f} {without}"
             parts.append(changed + "".join(f" ({note})" for note, holds in notes.items() if holds))
         return f"Explanation({', '.join(parts)})"
 
 
-@dataclass(frozen=True)
-class Failure:
+@dataclass(frozen=True, repr=False)
+class Failure(ShortRepr):
     """Stands in a list of results for an instance that could not be explained.
 
     Attributes:

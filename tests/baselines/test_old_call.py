@@ -31,5 +31,5 @@ def test_settings_stay_with_the_old_call() -> None:
 
 
 def test_no_other_argument_has_moved() -> None:
-    with pytest.raises(TypeError, match=r"Gradient.fit\(\) got an unexpected keyword argument 'epochs'"):
+    with pytest.raises(TypeError, match=r"Gradient.fit has no argument epochs; it has model, graphs, index"):
         Gradient().fit(CountsMarks("node", 0.5), marked_graph(STAR, [3]), epochs=3)

@@ -106,7 +106,7 @@ def test_ids_are_read_where_the_file_has_them(write: Write) -> None:
     dataset = load(write("smiles,label,code\nCCO,0,E1\nCCN,1,E2\n"), id_column="Code")
     assert [graph.id for graph in dataset.graphs] == ["E1", "E2"]
     assert "id" not in load(write(GOOD))[0]
-    with pytest.raises(DatasetError, match=r"no column 'key'; .* Choose a column with id_column"):
+    with pytest.raises(DatasetError, match=r"no column 'key'; .* Rename a column, or choose one with id_column"):
         load(write(GOOD), id_column="key")
 
 
@@ -184,7 +184,7 @@ def test_classes_are_those_of_the_rows_that_are_left(write: Write) -> None:
         (
             "CCO,1\nCCN,0\n",
             r"has no column named smiles, .* or structure; its first line, which must name the columns, "
-            r"reads: CCO, 1\. Choose a column with smiles_column",
+            r"reads: CCO, 1\. Rename a column, or choose one with smiles_column",
         ),
         (
             "smiles,weight\nCCO,1\n",

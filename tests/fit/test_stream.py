@@ -281,7 +281,7 @@ def test_an_empty_stream_and_one_that_was_read_before(case) -> None:
 
 
 def test_too_few_graphs_are_refused_as_in_a_list(case) -> None:
-    with pytest.raises(RCExplainerError, match=r"for all 1 graphs: there is no boundary to cross"):
+    with pytest.raises(RCExplainerError, match=r"for the one graph given: there is no boundary to cross"):
         fit(case, Stream(case.graphs[:1]))
 
 

@@ -43,7 +43,7 @@ def test_wrong_head_lists_the_candidates():
     graphs = make_graphs(6)
     with pytest.raises(SplitError, match=r"no module 'classifier'; candidates for the head: lin1, lin2"):
         split_model(build(zoo.GINDeepHead), graphs, head="classifier")
-    with pytest.raises(SplitError, match="no module the given Linear"):
+    with pytest.raises(SplitError, match="no module like the given Linear"):
         split_model(build(zoo.GINDeepHead), graphs, head=nn.Linear(1, 1))
 
 

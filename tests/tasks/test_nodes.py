@@ -147,7 +147,7 @@ def test_an_isolated_node_has_an_empty_explanation(case) -> None:
         (torch.ones(5, dtype=torch.bool), r"one value for each of 871 nodes, got \(5,\)"),
         (torch.zeros(871, dtype=torch.bool), "the index is empty"),
         ([0.5], "whole numbers"),
-        ("a", "an index holds node numbers, got 'a'"),
+        ("a", "an index holds node numbers, such as .*, got 'a'"),
         ([[1, 2], [3]], "an index holds node numbers"),
     ],
 )

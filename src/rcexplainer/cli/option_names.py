@@ -5,7 +5,7 @@ import re
 # The library's arguments that are options of the same name, most specific first.
 OPTION_SPELLINGS = (
     (
-        re.compile(r"\bforward=lambda model, batch, edge_weight: (?:model\(…\)\[1\]|…)"),
+        re.compile(r"\bforward=lambda model, batch, edge_weight: (?:model\(…\)(?:\[[^\]]*\]|\.\w+)|…)"),
         "--forward module:function, your own function (model, batch, edge_weight),",
     ),
     (re.compile(r"\bforward=(?=\S)"), "--forward "),

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.short_repr import ShortRepr
 
 log = logging.getLogger(__name__)
 
@@ -25,8 +26,8 @@ BOUNDARY_TOLERANCE = 1e-4  # of unit normals and relative scores in float32
 ROWS_AT_ONCE = 1024  # boundaries that are compared with others at a time
 
 
-@dataclass(frozen=True, eq=False)
-class LinearBoundaries:
+@dataclass(frozen=True, eq=False, repr=False)
+class LinearBoundaries(ShortRepr):
     """Hyperplanes between pairs of classes.
 
     Attributes:

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from rcexplainer.core.regions import DecisionRegion, Regions
+from rcexplainer.short_repr import ShortRepr
 
 ROWS = 4096  # instances whose margins are computed at a time
 SHOWN_REGIONS = 5  # lines per class
@@ -21,8 +22,8 @@ SHOWN_BORDERS = 3  # classes in a line
 SHOWN_DELETED = 3  # kinds of edges in a line
 
 
-@dataclass(frozen=True)
-class RegionSummary:
+@dataclass(frozen=True, repr=False)
+class RegionSummary(ShortRepr):
     """One decision region.
 
     Attributes:
@@ -48,8 +49,8 @@ class RegionSummary:
     deleted: tuple[tuple[str, int], ...] = ()
 
 
-@dataclass(frozen=True)
-class RegionSummaries:
+@dataclass(frozen=True, repr=False)
+class RegionSummaries(ShortRepr):
     """The summaries of all regions, in the order of the regions; printed, a table.
 
     Attributes:

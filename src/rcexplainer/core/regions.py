@@ -19,13 +19,14 @@ from torch import Tensor
 from rcexplainer.core.boundaries import LinearBoundaries, check_embeddings, concat
 from rcexplainer.core.cover import COVER_EPSILON, peel
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.short_repr import ShortRepr
 
 _MATRIX_SIZE = 2**24  # entries of an instances × boundaries matrix computed at a time: 64 MB of floats
 _REGIONS_PRINTED = 5  # per class
 
 
-@dataclass(frozen=True, eq=False)
-class DecisionRegion:
+@dataclass(frozen=True, eq=False, repr=False)
+class DecisionRegion(ShortRepr):
     """r(P, c).
 
     Attributes:
@@ -43,8 +44,8 @@ class DecisionRegion:
     intruders: int
 
 
-@dataclass(frozen=True, eq=False)
-class Regions:
+@dataclass(frozen=True, eq=False, repr=False)
+class Regions(ShortRepr):
     """The regions of all classes, those of one class in the order of peeling.
 
     Attributes:

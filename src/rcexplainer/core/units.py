@@ -13,9 +13,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from rcexplainer.short_repr import ShortRepr
 
-@dataclass(frozen=True)
-class Units:
+
+@dataclass(frozen=True, repr=False)
+class Units(ShortRepr):
     """The units of a batch of graphs.
 
     Attributes:

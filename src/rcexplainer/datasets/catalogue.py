@@ -43,7 +43,9 @@ def load(name: str, root: str | Path | None = None, seed: int = 0, **options: ob
         MissingDataError: If the set is not on disk and cannot be downloaded.
         MissingExtraError: If a set needs a package that is not installed.
     """
-    if not 0 <= seed < 2**32:
+    if not isinstance(name, str):
+        raise DatasetError(f"load(name) takes the name of a dataset, such as mutag, got {type(name).__name__}")
+    if not isinstance(seed, int) or not 0 <= seed < 2**32:
         raise DatasetError(f"seed must be a whole number from 0 to 2³²−1, got {seed}")
     folder = None if root is None else Path(root)
     prefix, colon, rest = name.partition(":")

@@ -11,12 +11,13 @@ from torch_geometric.data import Data
 
 from rcexplainer.datasets.entries import TaskName
 from rcexplainer.errors import DatasetError
+from rcexplainer.short_repr import ShortRepr, short_repr
 
 OUTSIDE = -1  # the motif id of nodes and edges that belong to no motif
 
 
-@dataclass(frozen=True)
-class Split:
+@dataclass(frozen=True, repr=False)
+class Split(ShortRepr):
     """Positions of the training, validation and test instances.
 
     Instances are graphs, or the nodes or node pairs of a single graph.
@@ -32,8 +33,8 @@ class Split:
     test: Tensor
 
 
-@dataclass(frozen=True)
-class BadRow:
+@dataclass(frozen=True, repr=False)
+class BadRow(ShortRepr):
     """A row of a user's file that could not be read and was left out.
 
     Attributes:
@@ -47,7 +48,7 @@ class BadRow:
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GraphDataset:
     """Graphs, their split, and their ground truth where it is known.
 
@@ -73,6 +74,12 @@ class GraphDataset:
     node_names: tuple[str, ...] = ()
     edge_names: tuple[str, ...] = ()
     bad_rows: tuple[BadRow, ...] = ()
+
+    def __repr__(self) -> str:
+        held = f"{len(self)} graphs" if self.task == "graph" else f"one graph for {self.task}s"
+        parts = ", ".join(f"{len(getattr(self.split, part))} {part}" for part in ("train", "val", "test"))
+        left_out = f", {len(self.bad_rows)} rows left out" if self.bad_rows else ""
+        return f"GraphDataset({self.name!r}, {held}: {parts}; classes {short_repr(self.class_names)}{left_out})"
 
     def __len__(self) -> int:
         return len(self.graphs)
@@ -136,6 +143,8 @@ class GraphDataset:
         Raises:
             DatasetError: For a node or link set, which has one graph only.
         """
+        if part not in ("train", "val", "test"):
+            raise DatasetError(f"a part is train, val or test, got {part!r}")
         if self.task != "graph":
             raise DatasetError(f"{self.name} is one graph: its parts are positions of {self.task}s, use .split.{part}")
         return [self.graphs[position] for position in getattr(self.split, part).tolist()]

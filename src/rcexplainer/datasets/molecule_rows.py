@@ -143,7 +143,7 @@ def _column(file: Path, header: Sequence[str], option: str, given: str | None, k
     missing = f"column {given!r}" if given is not None else f"column named {', '.join(known[:-1])} or {known[-1]}"
     raise DatasetError(
         f"{file} has no {missing}; its first line, which must name the columns, reads: {', '.join(header)}. "
-        f"Choose a column with {option}{WITHOUT_LABELS if known is LABEL_COLUMNS else ''}"
+        f"Rename a column, or choose one with {option}{WITHOUT_LABELS if known is LABEL_COLUMNS else ''}"
     )
 
 

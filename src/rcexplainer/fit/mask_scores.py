@@ -13,10 +13,11 @@ from rcexplainer.fit.relevance import Relevance
 from rcexplainer.gnn.instances import Instances, Observation
 from rcexplainer.gnn.node_inputs import node_inputs
 from rcexplainer.method.unit_readings import UnitReadings
+from rcexplainer.short_repr import ShortRepr
 
 
-@dataclass(frozen=True, eq=False)
-class MaskScores:
+@dataclass(frozen=True, eq=False, repr=False)
+class MaskScores(ShortRepr):
     """The scores of the mask network and, where it was learnt, the relevance of the units."""
 
     net: EdgeMaskNet

@@ -30,8 +30,9 @@ def find_boundaries(
         RCExplainerError: The model predicts one class for everything.
     """
     if len(seen.label.unique()) < 2:
+        given = f"all {len(seen)} {split.task}s" if len(seen) > 1 else f"the one {split.task} given"
         raise RCExplainerError(
-            f"the model predicts class {int(seen.label[0])} for all {len(seen)} {split.task}s: there is no boundary to "
+            f"the model predicts class {int(seen.label[0])} for {given}: there is no boundary to "
             f"cross; fit on {split.task}s of at least two predicted classes"
         )
     return sample_boundaries(

@@ -9,7 +9,6 @@ import torch
 from torch import nn
 from torch_geometric.data import Data
 
-from rcexplainer.errors import RCExplainerError
 from rcexplainer.fit.data import InstanceSet, Predictions, hold_out
 from rcexplainer.fit.stream import FitGraphs, OpenedGraphs, open_graphs
 from rcexplainer.fit.stream_sample import sample_stream
@@ -19,6 +18,7 @@ from rcexplainer.gnn.graph_checks import GraphKind, check_graph, source_of
 from rcexplainer.gnn.outputs import OutputKind
 from rcexplainer.gnn.split import SplitModel, split_model
 from rcexplainer.method.base import graphs_on, on_device
+from rcexplainer.method.settings import checked_names, whole
 from rcexplainer.saving.checkpoint import digest
 from rcexplainer.saving.fingerprint import fingerprint
 from rcexplainer.sources import AnyGraph, GraphSource
@@ -109,6 +109,7 @@ def prepare(
         GraphError: The graphs, or the index, cannot be used.
         RCExplainerError: The class names do not fit the model.
     """
+    whole("seed", seed, 0)
     model, head, place = on_device(model, head, device)
     home, kind = device_of(model), TASKS[task]
     most = limit if val is not None else limit + limit // 9  # a tenth will be held out for validation
@@ -117,10 +118,7 @@ def prepare(
     everything = graphs_on(graphs, place, home) if given is None else given.first
     trials = kind.trial_graphs(everything, index)
     split = split_model(model, trials, head, forward, task, output)
-    if class_names and len(class_names) != split.num_classes:
-        raise RCExplainerError(
-            f"{len(class_names)} class_names were given for a model with {split.num_classes} classes"
-        )
+    checked_names(class_names, split.num_classes)
     far = kind.hops(split, trials, hops)
     chosen = kind.sample(everything, index, limit + limit // 9, seed)
     training = kind.training_graphs(everything, chosen, far)

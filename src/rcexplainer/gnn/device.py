@@ -22,7 +22,10 @@ def usable_device(name: torch.device | str | None) -> torch.device:
         device = torch.device(name or "cpu")
         torch.zeros(1, device=device).item()  # the device `meta` exists, but holds no numbers
     except (RuntimeError, AssertionError) as error:
-        raise RCExplainerError(f"device {str(name)!r} cannot be used here: {str(error).splitlines()[0]}") from error
+        reason = str(error).splitlines()[0]
+        if "device type at start of device string" in reason:
+            reason = "a device is named cpu, cuda, cuda:1, mps or the like"
+        raise RCExplainerError(f"device {str(name)!r} cannot be used here: {reason}") from error
     return device
 
 

@@ -86,6 +86,11 @@ def _calls(model: nn.Module, method: str, task: TaskName) -> list[Forward]:
 
     if len(required) == 1 and _takes_whole_graph(required[0]):
         return [lambda model, batch, edge_weight: called(model)(with_edge_weight(batch, edge_weight))]
+    if not parameters:
+        raise SplitError(
+            f"{type(model).__name__}.{method} takes no arguments, so its answer cannot depend on a graph: there is "
+            "nothing about edges to explain"
+        )
     if not named:  # *args: the order that PyG's models have
         last = {"graph": ["batch"], "node": [], "link": ["edge_label_index"]}[task]
         return [lambda model, batch, _: called(model)(batch.x, batch.edge_index, *(batch[name] for name in last))]
@@ -172,50 +177,3 @@ def changes_input(batch: Data, run: Callable[[], object]) -> bool:
     return before.keys() != after.keys() or any(
         after[key][0] is not tensor or after[key][1] != version for key, (tensor, version) in before.items()
     )
-
-
-# Names under which models return their prediction, the most usual first.
-PREDICTION_NAMES = ("logits", "out", "output", "pred", "prediction", "y_hat", "log_probs", "probs")
-
-
-def first_fitting(output: Any, rows: int, who: str) -> Tensor:
-    """The prediction among the values a model returned.
-
-    Args:
-        output: A tensor, or a tuple, list, dict or named tuple with tensors.
-        rows: Instances; the prediction has one row for each.
-        who: Who returned it, for messages.
-
-    Returns:
-        [rows, C].
-
-    Raises:
-        SplitError: No tensor fits, or several of different widths do.
-    """
-    names = dict(output) if isinstance(output, Mapping) else output._asdict() if hasattr(output, "_asdict") else {}
-    options = [names[name] for name in PREDICTION_NAMES if name in names] or list(names.values())
-    if not options:
-        options = list(output) if isinstance(output, tuple | list) else [output]
-    tensors = [value for value in options if isinstance(value, Tensor) and value.is_floating_point()]
-    fitting = [shaped for value in tensors if (shaped := _one_row_each(value, rows)) is not None]
-    if not fitting:
-        found = ", ".join(str(tuple(value.shape)) for value in tensors) or type(output).__name__
-        raise SplitError(
-            f"{who} should return one row of class scores for each of {rows} instances, but returned {found}; "
-            "if it needs other arguments (such as `batch`), pass forward=lambda model, batch, edge_weight: …"
-        )
-    if len({value.size(1) for value in fitting}) > 1:
-        widths = ", ".join(str(tuple(value.shape)) for value in fitting)
-        raise SplitError(
-            f"{who} returns several tensors that could be its prediction ({widths}); "
-            "pick one with forward=lambda model, batch, edge_weight: model(…)[1]"
-        )
-    return fitting[0]
-
-
-def _one_row_each(value: Tensor, rows: int) -> Tensor | None:
-    if value.dim() == 2 and value.size(0) == rows:
-        return value
-    if value.dim() == 1 and value.size(0) == rows:
-        return value.unsqueeze(-1)
-    return value.reshape(1, 1) if value.dim() == 0 and rows == 1 else None

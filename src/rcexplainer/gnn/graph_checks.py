@@ -10,10 +10,11 @@ from typing import TypeAlias
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.data import Batch, Data, Dataset, FeatureStore, GraphStore, HeteroData
+from torch_geometric.data import Batch, Data, Dataset, FeatureStore, GraphStore
 from torch_geometric.loader import DataLoader
 
 from rcexplainer.errors import GraphError
+from rcexplainer.gnn.foreign_graphs import not_graphs
 from rcexplainer.sources import GraphSource, StoreGraph, is_store_pair
 
 StorePair: TypeAlias = tuple[FeatureStore, GraphStore]
@@ -59,13 +60,13 @@ def iter_graphs(graphs: object) -> Iterator[Data]:
     Raises:
         GraphError: Something else than a homogeneous graph.
     """
-    if isinstance(graphs, HeteroData):
-        raise GraphError("heterogeneous graphs are not supported: got HeteroData; pass homogeneous Data objects")
-    if isinstance(graphs, Batch):
+    if isinstance(graphs, Batch) and isinstance(graphs, Data):  # not of heterogeneous graphs
         yield from graphs.to_data_list()
     elif isinstance(graphs, Data):
         yield graphs
-    elif isinstance(graphs, Iterable) and not isinstance(graphs, str | Tensor):
+    elif (said := not_graphs(graphs)) is not None:
+        raise GraphError(said)
+    elif isinstance(graphs, Iterable):
         for graph in graphs:
             yield from iter_graphs(graph)
     else:
@@ -81,7 +82,7 @@ def stream(graphs: object, device: torch.device | None) -> Iterator[Data | Excep
     Raises:
         GraphError: `graphs` itself is neither a graph nor a collection of graphs.
     """
-    if isinstance(graphs, Data) or not isinstance(graphs, Iterable) or isinstance(graphs, str | Tensor | HeteroData):
+    if isinstance(graphs, Data) or not isinstance(graphs, Iterable) or not_graphs(graphs) is not None:
         yield from (_moved(graph, device) for graph in iter_graphs(graphs))
         return
     for item in graphs:
@@ -209,7 +210,9 @@ def check_graph(graph: Data, where: str = "the graph") -> None:
             bad = int((~value.isfinite()).sum())
             raise GraphError(f"{where} has {bad} NaN or infinite values in {name}; remove or impute them first")
         if name in ("edge_attr", "edge_weight") and value.shape[:1] != (edge_index.size(1),):
-            raise GraphError(f"{where} has {name} of shape {tuple(value.shape)} for {edge_index.size(1)} edges")
+            raise GraphError(
+                f"{where} has {name} of shape {tuple(value.shape)} for {edge_index.size(1)} edges: one row each"
+            )
 
 
 def check_labels(labels: object, where: str = "the graph") -> None:
@@ -255,7 +258,7 @@ def check_devices(model: nn.Module, graphs: Sequence[Data], where: str | None = 
         if parameter is not None and device is not None:
             raise GraphError(
                 f"the model is on {parameter.device}, {where or f'graph {position}'} on {device}; "
-                f"move one of them, e.g. graph.to({str(parameter.device)!r})"
+                f"move one of them, e.g. graph.to({str(parameter.device)!r}), or fit with device=…, on copies of both"
             )
 
 

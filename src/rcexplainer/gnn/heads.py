@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 
 from rcexplainer.errors import SplitError
-from rcexplainer.gnn.forward import first_fitting
 from rcexplainer.gnn.module_calls import Call, is_inside, message_passing
+from rcexplainer.gnn.prediction import first_fitting
 from rcexplainer.gnn.scope import capture_input, replace_input
 from rcexplainer.gnn.trial import SAME, Trial, output_difference
 
@@ -91,7 +91,7 @@ def _name_of(trial: Trial, head: str | nn.Module, candidates: list[str]) -> str:
     names = [name for name, module in modules.items() if name and (name == head or module is head)]
     if names or head == OUTPUT:
         return names[0] if names else OUTPUT
-    said = repr(head) if isinstance(head, str) else f"the given {type(head).__name__}"
+    said = repr(head) if isinstance(head, str) else f"like the given {type(head).__name__}"
     raise SplitError(
         f"{trial.name} has no module {said}; candidates for the head: "
         f"{', '.join(candidates) or 'none found'} (or {OUTPUT!r}: the model's own output)"

@@ -11,12 +11,13 @@ import torch
 from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.gnn.models import GNN, GNNConfig
 from rcexplainer.saving.files import read_tensors, write_tensors
+from rcexplainer.short_repr import ShortRepr
 
 GNN_FORMAT = "rcexplainer-gnn"
 
 
-@dataclass(frozen=True)
-class SavedGNN:
+@dataclass(frozen=True, repr=False)
+class SavedGNN(ShortRepr):
     """A network read from a file."""
 
     model: GNN  # in evaluation mode

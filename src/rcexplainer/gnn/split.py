@@ -23,7 +23,7 @@ from torch_geometric.data import Batch, Data
 from rcexplainer.errors import GraphError, SplitError, TimeUpError
 from rcexplainer.gnn.batch_independence import check_batch_independence, without_memory
 from rcexplainer.gnn.edge_masks import MASK_ROUTES, MaskRoute
-from rcexplainer.gnn.forward import Forward, TaskName, conventional_forwards, first_fitting, function_name
+from rcexplainer.gnn.forward import Forward, TaskName, conventional_forwards, function_name
 from rcexplainer.gnn.graph_checks import (
     GraphKind,
     Graphs,
@@ -34,6 +34,7 @@ from rcexplainer.gnn.graph_checks import (
 )
 from rcexplainer.gnn.heads import OUTPUT, find_head, head_candidates
 from rcexplainer.gnn.mask_error import EXACT, best_mask_route
+from rcexplainer.gnn.model_checks import check_forward, check_model
 from rcexplainer.gnn.module_calls import node_layers
 from rcexplainer.gnn.outputs import (
     OUTPUT_KINDS,
@@ -44,15 +45,17 @@ from rcexplainer.gnn.outputs import (
     num_classes,
     output_kind,
 )
+from rcexplainer.gnn.prediction import first_fitting
 from rcexplainer.gnn.scope import Untouched, capture_input, capture_outputs
 from rcexplainer.gnn.store_checks import check_all
 from rcexplainer.gnn.trial import first_trial, probe_sample
+from rcexplainer.short_repr import ShortRepr
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Pass:
+@dataclass(frozen=True, repr=False)
+class Pass(ShortRepr):
     """One run of the model over a batch."""
 
     embedding: Tensor  # [instances, d]
@@ -211,10 +214,9 @@ def split_model(
         raise SplitError(f"unknown task {task!r}; it is one of {', '.join(get_args(TaskName))}")
     if output is not None and output not in OUTPUT_KINDS:
         raise SplitError(f"unknown output {output!r}; it is one of {', '.join(OUTPUT_KINDS)}")
-    if not isinstance(model, nn.Module):
-        raise SplitError(f"expected a torch.nn.Module, got {type(model).__name__}")
-    if isinstance(model, torch.jit.ScriptModule):
-        raise SplitError("a TorchScript model cannot be split, it takes no hooks: pass the nn.Module it was made from")
+    check_model(model)
+    if forward is not None:
+        check_forward(forward)
     model = getattr(model, "_orig_mod", model)  # of a compiled model, the original: only its hooks run
     check_precision(model.parameters())
     found = list_graphs(graphs)

@@ -21,6 +21,7 @@ from rcexplainer.gnn.graph_checks import as_graphs
 from rcexplainer.gnn.labelled_instances import LabelledInstances
 from rcexplainer.gnn.models import GNN, GNNConfig
 from rcexplainer.gnn.seed import seeded
+from rcexplainer.short_repr import ShortRepr
 
 log = logging.getLogger(__name__)
 
@@ -93,8 +94,8 @@ DEFAULT_TRAINING: dict[TaskName, TrainConfig] = {
 }
 
 
-@dataclass(frozen=True)
-class TrainedGNN:
+@dataclass(frozen=True, repr=False)
+class TrainedGNN(ShortRepr):
     """A trained network and its accuracy."""
 
     model: GNN

@@ -13,10 +13,13 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from rcexplainer.errors import GraphError, SplitError
-from rcexplainer.gnn.forward import Forward, changes_input, first_fitting, on_copies
+from rcexplainer.gnn.forward import Forward, changes_input, on_copies
+from rcexplainer.gnn.model_checks import error_advice, row_advice
 from rcexplainer.gnn.module_calls import Call, recorded_calls
+from rcexplainer.gnn.prediction import first_fitting
 
 SAME = 1e-4  # outputs that differ by less, relative to their size, count as equal: the same sums in another order
+SUSPECTS = "look for NaN in its weights, or features that are not scaled as in its training"
 PROBE_LIMIT = 16  # graphs in a trial
 
 
@@ -63,10 +66,10 @@ class Trial:
     def read(self, run: Callable[[], Any], rows: int, when: str) -> Tensor:
         """The same for any way of running the model."""
         # A copy: what a model returns may be memory that its next call writes to.
-        return first_fitting(_attempt(self.name, run, when), rows, self.name).clone()
+        return first_fitting(_attempt(self.model, run, when), rows, self.name).clone()
 
 
-def _attempt(name: str, run: Callable[[], Any], when: str) -> Any:
+def _attempt(model: nn.Module, run: Callable[[], Any], when: str) -> Any:
     """What `run` returns; whatever it raises becomes a `SplitError`."""
     try:
         return run()
@@ -74,8 +77,7 @@ def _attempt(name: str, run: Callable[[], Any], when: str) -> Any:
         raise
     except Exception as error:
         raise SplitError(
-            f"{name} raised {when}: {type(error).__name__}: {error}; "
-            "if it needs other arguments, pass forward=lambda model, batch, edge_weight: …"
+            f"{type(model).__name__} raised {when}: {type(error).__name__}: {error}; {error_advice(model, error)}"
         ) from error
 
 
@@ -113,14 +115,22 @@ def _trial(model: nn.Module, forward: Forward, probe: Data, rows: int) -> Trial:
     def run() -> None:
         calls.extend(recorded_calls(model, lambda: outputs.append(forward(model, given, None))))
 
-    writes = changes_input(given, lambda: _attempt(name, run, "on these graphs"))
-    reference = first_fitting(outputs[0], rows, name).clone()
+    writes = changes_input(given, lambda: _attempt(model, run, "on these graphs"))
+
+    @torch.enable_grad()
+    def again() -> Any:
+        traced = probe.clone()
+        if isinstance(traced.x, Tensor) and traced.x.is_floating_point():
+            traced.x = traced.x.requires_grad_() * 1  # the weights may be frozen; no leaf: it may be written to
+        return forward(model, traced, None)
+
+    reference = first_fitting(outputs[0], rows, name, row_advice(model, probe, rows), again).clone()
     return Trial(model, on_copies(forward) if writes else forward, probe, reference, calls)
 
 
 def _check_output(trial: Trial) -> None:
     if not bool(trial.reference.isfinite().all()):
-        raise SplitError(f"{trial.name} returns NaN or infinite values on these graphs")
+        raise SplitError(f"{trial.name} returns NaN or infinite values on these graphs: {SUSPECTS}")
     before = random_state(trial.reference.device)
     again = trial.output(trial.probe, len(trial.reference), "on these graphs")
     off = output_difference(again, trial.reference)

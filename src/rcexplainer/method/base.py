@@ -9,27 +9,31 @@ for counterfactuals and verifying them is the same for all (`FittedExplainer`).
 """
 
 import copy
+import inspect
 import warnings
 from collections.abc import Callable, Sequence
 from numbers import Integral
-from typing import Any, ClassVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
-from rcexplainer.errors import RCExplainerError
+from rcexplainer.arguments import clear_arguments, unknown_argument
+from rcexplainer.errors import ArgumentError, NotFittedError, RCExplainerError
 from rcexplainer.gnn.device import device_of, usable_device
 from rcexplainer.gnn.forward import Forward, TaskName
 from rcexplainer.gnn.graph_checks import GraphKind, Graphs, list_graphs, source_of
 from rcexplainer.gnn.instances import Instances
+from rcexplainer.gnn.model_checks import check_model
 from rcexplainer.gnn.outputs import OutputKind
 from rcexplainer.gnn.split import split_model
 from rcexplainer.gnn.store_checks import check_all
 from rcexplainer.method.connection import connected_readings
 from rcexplainer.method.fitted_explainer import FittedExplainer
-from rcexplainer.method.settings import check_names, setting_names, whole
+from rcexplainer.method.settings import check_names, checked_names, setting_names, whole
 from rcexplainer.method.unit_readings import UnitReadings
+from rcexplainer.short_repr import short_repr
 from rcexplainer.sources import AnyGraph
 from rcexplainer.tasks import TASKS
 from rcexplainer.tasks.index import Index
@@ -62,8 +66,10 @@ class Method:
         **unknown: Any,
     ) -> None:
         check_names(unknown, setting_names(type(self)))
+        if isinstance(task, nn.Module):
+            raise RCExplainerError(f"the model is given to fit: {type(self).__name__}(…).fit(model, graphs)")
         if task not in get_args(TaskName):
-            raise RCExplainerError(f"unknown task {task!r}; it is one of {', '.join(get_args(TaskName))}")
+            raise RCExplainerError(f"unknown task {short_repr(task)}; it is one of {', '.join(get_args(TaskName))}")
         if hops is not None:
             whole("hops", hops)
         if hops is not None and task == "graph":
@@ -80,6 +86,17 @@ class Method:
         target = "" if self.target_class is None else f", target_class={self.target_class!r}"
         return f"{type(self).__name__}(task={self.task!r}{target})"
 
+    if not TYPE_CHECKING:  # a type checker would take any name for known
+
+        def __getattr__(self, name: str) -> Any:
+            """Called for what a method does not have: perhaps it is what `fit` returns that has it."""
+            own = type(self).__name__
+            if name.startswith("_") or not any(name in names_of(kind) for kind in fitted_classes(FittedExplainer)):
+                raise AttributeError(f"{own!r} object has no attribute {name!r}")
+            raise NotFittedError(
+                f"{own} is not fitted yet: {name} belongs to what fit returns, fitted = {own}(…).fit(model, graphs)"
+            )
+
     def checked_target(self, target_class: Any) -> Any:
         """The target class as an int.
 
@@ -89,7 +106,7 @@ class Method:
         if target_class is None:
             return None
         if not isinstance(target_class, Integral) or isinstance(target_class, bool):
-            raise RCExplainerError(f"target_class must be a class or None, got {target_class!r}")
+            raise RCExplainerError(f"target_class must be a class number or None, got {short_repr(target_class)}")
         return int(target_class)
 
     def scores(self, instances: Instances, labels: Tensor) -> Tensor | UnitReadings:
@@ -112,6 +129,7 @@ class Method:
         """
         return self.scores
 
+    @clear_arguments(setting_names)
     def fit(
         self,
         model: nn.Module,
@@ -163,6 +181,7 @@ class Method:
                 progress=progress,
                 device=device,
             )
+        whole("seed", seed, 0)
         model, head, place = on_device(model, head, device)
         found, task = graphs_on(graphs, place, device_of(model)), TASKS[self.task]
         if in_memory := [graph for graph in found if isinstance(graph, Data)]:
@@ -179,7 +198,7 @@ class Method:
             split=split,
             scores=Untargeted(scores, self.connected),
             kind=GraphKind.of(trials[0]),
-            class_names=tuple(class_names or ()),
+            class_names=checked_names(class_names, split.num_classes),
             device=place,
             hops=hops,
             targets=(self.target_class,),
@@ -192,12 +211,14 @@ class Method:
     def _moved(self, moved: dict[str, Any]) -> "Method":
         """The method as if `task` and `hops` had been given to the constructor."""
         if unknown := sorted(moved.keys() - {"task", "hops"}):
-            raise TypeError(f"{type(self).__name__}.fit() got an unexpected keyword argument {unknown[0]!r}")
+            known = [name for name in inspect.signature(self.fit).parameters if name != "moved"]
+            name = f"{type(self).__name__}.fit"
+            raise ArgumentError(unknown_argument(name, unknown[0], known, setting_names(type(self))))
         names = ", ".join(f"{name}=…" for name in moved)
         warnings.warn(
             f"{names} belongs to the constructor: {type(self).__name__}({names}).fit(…); fit accepts it until 0.4",
             DeprecationWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
         other = copy.copy(self)
         Method.__init__(
@@ -208,6 +229,16 @@ class Method:
             connected=self.connected,
         )
         return other
+
+
+def fitted_classes(kind: type[FittedExplainer]) -> list[type[FittedExplainer]]:
+    """This class of fitted explainers and all that derive from it."""
+    return [kind, *(other for child in kind.__subclasses__() for other in fitted_classes(child))]
+
+
+def names_of(kind: type) -> set[str]:
+    """The attributes of the objects of a dataclass, methods included."""
+    return {*dir(kind), *getattr(kind, "__dataclass_fields__", ())}
 
 
 class Untargeted:
@@ -232,6 +263,7 @@ def on_device(
     model: nn.Module, head: str | nn.Module | None, device: torch.device | str | None
 ) -> tuple[nn.Module, str | nn.Module | None, torch.device | None]:
     """A copy of the model on the device, if one is given; a head given as a module is found again by its name."""
+    check_model(model)
     if device is None:
         return model, head, None
     place = usable_device(device)

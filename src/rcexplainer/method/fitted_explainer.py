@@ -9,16 +9,17 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
-from typing import Literal, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
+from rcexplainer.arguments import clear_arguments
 from rcexplainer.core.budget import Budget, Deadline, checked_budget, checked_runs
 from rcexplainer.core.flip_query import checked_confidence
 from rcexplainer.core.region_distance import Distances
-from rcexplainer.errors import ExplainError, RCExplainerError
+from rcexplainer.errors import ExplainError, NotFittedError, RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn.graph_checks import GraphKind, Graphs, source_of, stream
 from rcexplainer.gnn.split import SplitModel
@@ -27,6 +28,7 @@ from rcexplainer.method.explain_stream import ExplainStream
 from rcexplainer.method.explanations import BatchInstances, Explanations
 from rcexplainer.method.no_search import refuse_without_search
 from rcexplainer.method.results import SEARCHES, ExplainRun, Scores, Search
+from rcexplainer.method.settings import checked_names
 from rcexplainer.sources import AnyGraph, GraphSource
 from rcexplainer.tasks import TASKS
 from rcexplainer.tasks.base import Check
@@ -50,9 +52,17 @@ class FittedExplainer:
     targets: tuple[int | None, ...] = (None,)  # classes it can lead to; None: any class other than the predicted one
 
     def __post_init__(self) -> None:
-        if self.class_names and len(self.class_names) != self.split.num_classes:
-            names, classes = len(self.class_names), self.split.num_classes
-            raise RCExplainerError(f"{names} class_names were given for a model with {classes} classes")
+        checked_names(self.class_names, self.split.num_classes)
+
+    if not TYPE_CHECKING:  # a type checker would take any name for known
+
+        def __getattr__(self, name: str) -> Any:
+            """Called for what a fitted explainer does not have: perhaps the method has it, or only a trained one."""
+            if name == "fit":
+                raise NotFittedError("this explainer is fitted already: fit belongs to the method, METHOD(…).fit(…)")
+            if name == "save":
+                raise NotFittedError("this method is not trained, there is nothing to save: fit it again, at no cost")
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __repr__(self) -> str:
         far = f", {self.hops} hops" if self.hops else ""
@@ -87,6 +97,7 @@ class FittedExplainer:
         confidence: float | None = ...,
     ) -> Explanations: ...
 
+    @clear_arguments()
     def explain(
         self,
         graphs: Graphs,
@@ -160,6 +171,7 @@ class FittedExplainer:
             return None
         return BatchInstances(graphs if self.device is None else copy(graphs).to(self.device))
 
+    @clear_arguments()
     def explain_iter(
         self,
         graphs: Graphs,
@@ -205,15 +217,19 @@ class FittedExplainer:
         if target_class is not None:
             whole = isinstance(target_class, Integral) and not isinstance(target_class, bool)
             if not whole or not 0 <= target_class < classes:
+                named = target_class in self.class_names if isinstance(target_class, str) else False
+                hint = f"; {target_class} is class {self.class_names.index(target_class)}" if named else ""
                 raise RCExplainerError(
-                    f"there is no target_class {target_class!r}: the model has the classes 0 to {classes - 1}"
+                    f"there is no target_class {target_class!r}: the model has the classes 0 to {classes - 1}{hint}"
                 )
             target_class = int(target_class)
         if None in self.targets:
             return target_class
         if target_class is not None and target_class not in self.targets:
             known = ", ".join(map(str, self.targets))
-            raise RCExplainerError(f"the explainer was fitted for target_class {known}, not {target_class}")
+            raise RCExplainerError(
+                f"the explainer was fitted for target_class {known}, not {target_class}: fit one for it"
+            )
         return self.targets[0] if target_class is None else target_class
 
     @property

@@ -17,6 +17,7 @@ from rcexplainer.errors import GraphError, RCExplainerError, TimeUpError
 from rcexplainer.gnn.columns import attributes_of
 from rcexplainer.gnn.graph_checks import attributes
 from rcexplainer.method.explanations import ExplanationColumns, Slot
+from rcexplainer.short_repr import short_repr
 from rcexplainer.sources import AnyGraph
 from rcexplainer.tasks.computation_graph import Instance
 
@@ -154,12 +155,17 @@ def candidate_masks(candidates: Candidates) -> CandidateMasks:
     Raises:
         RCExplainerError: They are neither a tensor nor a list of tensors.
     """
-    if candidates is not None and not isinstance(candidates, Tensor | list | tuple):
+    if candidates is None or isinstance(candidates, Tensor):
+        return candidates
+    several = isinstance(candidates, list | tuple)
+    values = candidates if several else ()
+    wrong = next((f"a list with {short_repr(one)}" for one in values if not isinstance(one, Tensor)), None)
+    if not several or wrong is not None:
         raise RCExplainerError(
             "candidates must be a boolean tensor with a value for each edge, or a list of them, got "
-            f"{type(candidates).__name__}"
+            f"{wrong if several else type(candidates).__name__}"
         )
-    return list(candidates) if isinstance(candidates, list | tuple) else candidates
+    return list(candidates)
 
 
 def masks_of(masks: CandidateMasks, start: int, count: int) -> list[Tensor] | None:

@@ -10,13 +10,14 @@ A check returns the value, or raises an `RCExplainerError` that says what is pos
 
 import inspect
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any, TypedDict
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.forward import TaskName
+from rcexplainer.short_repr import short_repr
 
 
 class CommonSettings(TypedDict, total=False):
@@ -52,6 +53,26 @@ def check_names(given: Iterable[str], known: Iterable[str]) -> None:
             near = get_close_matches(name, known)
             hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
             raise RCExplainerError(f"unknown setting {name!r}; {hint}")
+
+
+def checked_names(class_names: Any, num_classes: int) -> tuple[str, ...]:
+    """The names of the classes, in their order; empty if none are given.
+
+    Raises:
+        RCExplainerError: They are no list of texts, or there is not one for each class.
+    """
+    if class_names is None:
+        return ()
+    several = isinstance(class_names, Iterable) and not isinstance(class_names, str | Mapping)
+    names = tuple(class_names) if several else ()
+    if not several or not all(isinstance(name, str) for name in names):
+        raise RCExplainerError(
+            'class_names must be a list of texts, one for each class in order, such as ["inactive", "active"], '
+            f"got {short_repr(class_names)}"
+        )
+    if names and len(names) != num_classes:
+        raise RCExplainerError(f"{len(names)} class_names were given for a model with {num_classes} classes")
+    return names
 
 
 def number(name: str, value: Any, possible: Callable[[Any], bool], words: str) -> Any:

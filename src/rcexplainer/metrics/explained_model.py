@@ -7,12 +7,29 @@ import torch
 from torch import nn
 
 from rcexplainer.errors import RCExplainerError, SplitError
-from rcexplainer.explanation import Explanation
+from rcexplainer.explanation import Explanation, Failure
+from rcexplainer.gnn.model_checks import check_model
 from rcexplainer.gnn.split import SplitModel, split_model
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.tasks import TASKS
 
 ExplainedModel = nn.Module | SplitModel | FittedExplainer
+
+
+def check_explanations(explanations: object) -> None:
+    """Refuse anything but a sequence of explanations.
+
+    Raises:
+        RCExplainerError: It is one explanation, or something else is among them.
+    """
+    if isinstance(explanations, Explanation) or not isinstance(explanations, Sequence):
+        found = type(explanations).__name__
+        raise RCExplainerError(f"expected the explanations of fitted.explain(graphs), a list, got {found}")
+    for place, one in enumerate(explanations):
+        if isinstance(one, Failure):
+            raise RCExplainerError(f"explanation {place} is a Failure: {one.error}; leave failures out")
+        if not isinstance(one, Explanation):
+            raise RCExplainerError(f"expected explanations, got {type(one).__name__} in place {place}")
 
 
 def split_of(model: ExplainedModel, explanations: Sequence[Explanation]) -> SplitModel:
@@ -30,8 +47,10 @@ def split_of(model: ExplainedModel, explanations: Sequence[Explanation]) -> Spli
         return model
     if isinstance(model, FittedExplainer):
         return model.split
+    check_model(model)
     if not explanations:
         raise RCExplainerError("a model is split on the graphs that were explained: at least one explanation is needed")
+    check_explanations(explanations)
     first = explanations[0]
     if first.index is None:
         run = partial(split_model, model, [one.graph for one in explanations])

@@ -15,7 +15,7 @@ Every method scores every unit, so that all are compared at the same sparsities.
 are broken by the order of the units in the graph, for all methods alike.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -24,13 +24,14 @@ from torch import Tensor
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn.instances import Instances
-from rcexplainer.metrics.explained_model import ExplainedModel, split_of
+from rcexplainer.metrics.explained_model import ExplainedModel, check_explanations, split_of
+from rcexplainer.short_repr import ShortRepr
 
 SPARSITIES = (0.95, 0.90, 0.85, 0.80, 0.75, 0.70)
 
 
-@dataclass(frozen=True)
-class Fidelity:
+@dataclass(frozen=True, repr=False)
+class Fidelity(ShortRepr):
     """Without the explanation: means over explanations, one for each sparsity."""
 
     sparsity: tuple[float, ...]
@@ -39,8 +40,8 @@ class Fidelity:
     each: tuple[tuple[float, ...], ...] = field(default=(), repr=False)  # [sparsity][explanation]: the drops
 
 
-@dataclass(frozen=True)
-class Sufficiency:
+@dataclass(frozen=True, repr=False)
+class Sufficiency(ShortRepr):
     """The explanation alone: means over explanations, one for each sparsity."""
 
     sparsity: tuple[float, ...]
@@ -93,9 +94,12 @@ def _run(
 ) -> tuple[Tensor, Tensor]:
     """The drop in p(c) and whether the prediction changes (1 or 0), [sparsities, explanations] each, when the units
     `removed(units of the explanation)` are deleted."""
+    check_explanations(explanations)
     if not explanations:
         raise RCExplainerError(f"{name} needs at least one explanation")
     split = split_of(model, explanations)
+    if isinstance(sparsity, str) or not isinstance(sparsity, Iterable):
+        raise RCExplainerError(f"sparsity takes a list of shares from 0 to 1, such as [0.9, 0.8], got {sparsity!r}")
     labels = torch.tensor([one.prediction for one in explanations])
     before = torch.stack([one.probabilities for one in explanations]).gather(1, labels[:, None]).squeeze(1)
     instances = Instances(split, [one.instance for one in explanations])

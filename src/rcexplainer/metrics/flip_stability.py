@@ -34,14 +34,15 @@ from rcexplainer.metrics.explained_model import ExplainedModel, split_of
 from rcexplainer.metrics.flips import flipping
 from rcexplainer.metrics.noisy_copies import predicted_classes
 from rcexplainer.metrics.perturbation import feature_rows, perturb, perturb_features
+from rcexplainer.short_repr import ShortRepr
 
 FlipNoise = Literal["paper", "strict", "features"]
 STABILITY_LEVELS = (0.05, 0.1)
 NoisyCopy = Callable[[Data, float, np.random.Generator], Data]
 
 
-@dataclass(frozen=True)
-class FlipStability:
+@dataclass(frozen=True, repr=False)
+class FlipStability(ShortRepr):
     """Means over noisy copies at each noise level; nan where no counterfactual flips."""
 
     better: ClassVar[Direction] = BETTER["flipped"]  # of flipped and original alike

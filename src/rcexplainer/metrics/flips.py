@@ -15,6 +15,7 @@ from statistics import median
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation
+from rcexplainer.metrics.explained_model import check_explanations
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ def counterfactuals(explanations: Sequence[Explanation], within: float = 1.0) ->
     Raises:
         RCExplainerError: There are no explanations, one has no counterfactual, or `within` is no share.
     """
+    check_explanations(explanations)
     if not explanations:
         raise RCExplainerError("counterfactuals needs at least one explanation")
     if not 0 <= within <= 1:

@@ -24,6 +24,7 @@ from torch import Tensor
 
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import EdgeReading, Explanation
+from rcexplainer.metrics.explained_model import check_explanations
 
 Truth = Literal["own", "every"]
 
@@ -193,6 +194,7 @@ def motif_edges(one: Explanation, truth: Truth = "own") -> Tensor:
 def _check(explanations: Sequence[Explanation], truth: str) -> None:
     if truth not in get_args(Truth):
         raise RCExplainerError(f"truth must be one of {', '.join(get_args(Truth))}, got {truth!r}")
+    check_explanations(explanations)
     needed = ("edge_motif",) if truth == "every" else ("edge_motif", "edge_motif_id", "node_motif_id")
     for one in explanations:
         for name in needed[: 1 if one.index is None else None]:

@@ -36,14 +36,15 @@ from rcexplainer.metrics.agreement import edge_auc, jaccard, node_accuracy
 from rcexplainer.metrics.direction import BETTER, Direction
 from rcexplainer.metrics.noisy_copies import KeptCopies, NoisyCopies
 from rcexplainer.metrics.perturbation import NoiseProtocol, check_noise
+from rcexplainer.short_repr import ShortRepr
 
 NOISE_LEVELS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 NODE_K = (2, 4, 8)
 REDRAWS = 20  # how often a copy with another prediction is drawn again before it is left out
 
 
-@dataclass(frozen=True)
-class Robustness:
+@dataclass(frozen=True, repr=False)
+class Robustness(ShortRepr):
     """Means over the noisy copies at each noise level; nan where no copy has a value."""
 
     better: ClassVar[Direction] = BETTER["node_accuracy"]  # of auc, node_accuracy, jaccard, kept and stayed alike
@@ -205,6 +206,8 @@ def _counts(table: Tensor) -> tuple[int, ...]:
 
 def _check(noise: Sequence[float], sizes: tuple[int, ...], protocol: str, seed: int, copies: int) -> None:
     """Refuse arguments that are not valid."""
+    if isinstance(noise, str) or not isinstance(noise, Iterable):
+        raise RCExplainerError(f"noise takes a list of shares from 0 to 1, such as [0.1, 0.2], got {noise!r}")
     if not noise or not sizes:
         raise RCExplainerError("robustness needs at least one noise level and at least one k")
     for share in noise:

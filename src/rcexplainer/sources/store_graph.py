@@ -22,6 +22,7 @@ from torch_geometric.data.graph_store import EdgeAttr, EdgeLayout, GraphStore
 from torch_geometric.index import ptr2index
 
 from rcexplainer.errors import GraphError
+from rcexplainer.short_repr import short_repr
 from rcexplainer.sources.adjacency import Adjacency
 from rcexplainer.sources.adjacency_files import Numbers, adjacency_files, kept_index
 from rcexplainer.sources.graph_source import MAX_EDGES, GraphSource
@@ -95,7 +96,8 @@ class StoreGraph(GraphSource):
         }
 
     def __repr__(self) -> str:
-        return f"StoreGraph({self.feature_store!r}, {self.graph_store!r}, {self.num_nodes} nodes)"
+        stores = f"{short_repr(self.feature_store)}, {short_repr(self.graph_store)}"
+        return f"StoreGraph({stores}, {self.num_nodes} nodes)"
 
     def _rows(self, attr: TensorAttr) -> int | None:
         size = self.feature_store.get_tensor_size(_at(attr, None))

@@ -9,6 +9,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from rcexplainer.errors import GraphError
+from rcexplainer.short_repr import short_repr
 
 Pair: TypeAlias = tuple[int, int]
 Index: TypeAlias = int | Pair | Sequence[int] | Sequence[Pair] | Tensor
@@ -23,7 +24,7 @@ def _numbers(index: object) -> Tensor:
     try:
         return torch.as_tensor(index).cpu()
     except (TypeError, ValueError, RuntimeError) as error:
-        raise GraphError(f"an index holds node numbers, got {index!r}: {error}") from error
+        raise GraphError(f"an index holds node numbers, such as [0, 5], got {short_repr(index)}") from error
 
 
 def nodes_of(index: Index | None, num_nodes: int) -> Tensor:
@@ -44,7 +45,7 @@ def nodes_of(index: Index | None, num_nodes: int) -> Tensor:
             raise GraphError(f"a boolean index has one value for each of {num_nodes} nodes, got {tuple(found.shape)}")
         found = found.nonzero().flatten()
     if found.is_floating_point() and found.numel():
-        raise GraphError(f"an index holds whole numbers, got {found.dtype}")
+        raise GraphError(f"an index holds whole numbers, got {found.dtype}; convert it with .long()")
     found = found.reshape(-1).long()
     if not len(found):
         raise GraphError("the index is empty: at least one node is needed")

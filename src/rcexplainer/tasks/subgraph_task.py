@@ -111,7 +111,10 @@ class SubgraphTask(Task):
     def only(self, graphs: Sequence[AnyGraph | Exception]) -> AnyGraph:
         """The one graph that was given."""
         if len(graphs) != 1:
-            raise GraphError(f"{self.noun} are explained in one graph at a time, got {len(graphs)} graphs")
+            raise GraphError(
+                f"{self.noun} are explained in one graph at a time, got {len(graphs)} graphs: pass one of them, or "
+                'task="graph" to explain graphs as a whole'
+            )
         if isinstance(graphs[0], Exception):
             raise graphs[0]
         return graphs[0]

@@ -14,6 +14,7 @@ from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.results import Search
 from rcexplainer.metrics.fidelity import fidelity
 from rcexplainer.metrics.motif import motif_auc
+from rcexplainer.short_repr import ShortRepr
 from rcexplainer.testing.sample_graphs import sample_graphs
 from rcexplainer.testing.sample_networks import LayerName, random_network, three_class_network
 
@@ -31,8 +32,8 @@ def motif_score(model: nn.Module, explanations: list[Explanation]) -> float:
     return motif_auc(explanations)
 
 
-@dataclass(frozen=True)
-class MethodCase:
+@dataclass(frozen=True, repr=False)
+class MethodCase(ShortRepr):
     """A method under test.
 
     Args:

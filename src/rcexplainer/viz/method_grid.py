@@ -17,6 +17,7 @@ import torch
 from torch_geometric.data import Data
 
 from rcexplainer.errors import require
+from rcexplainer.short_repr import ShortRepr
 from rcexplainer.viz.figure import Figure, subplots
 from rcexplainer.viz.graphs import NO_MOTIF_STYLE, OUTLINE, draw_graph
 from rcexplainer.viz.layout import Places, stress_layout
@@ -27,8 +28,8 @@ CHOSEN_SCORE, OTHER_SCORE = 1.0, 0.0  # drawn black and wide, or grey and thin
 Ends = tuple[int, int]  # the two nodes of an edge
 
 
-@dataclass(frozen=True)
-class Shown:
+@dataclass(frozen=True, repr=False)
+class Shown(ShortRepr):
     """One explanation of one instance, in one cell of the grid.
 
     Attributes:

@@ -1,0 +1,115 @@
+"""Which of the values that a model returned is its prediction: one row of class scores for each instance."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from torch import Tensor
+
+from rcexplainer.errors import SplitError
+
+Shape = tuple[int, ...]
+
+# Names under which models return their prediction, the most usual first.
+PREDICTION_NAMES = ("logits", "out", "output", "pred", "prediction", "y_hat", "log_probs", "probs")
+
+
+def first_fitting(
+    output: Any,
+    rows: int,
+    who: str,
+    advice: Callable[[list[Shape]], str] | None = None,
+    again: Callable[[], Any] | None = None,
+) -> Tensor:
+    """The prediction among the values a model returned.
+
+    Args:
+        output: A tensor, or a tuple, list, dict or named tuple with tensors.
+        rows: Instances; the prediction has one row for each.
+        who: Who returned it, for messages.
+        advice: What to do if no tensor fits, from the shapes of all.
+        again: Runs the model again with gradients, to find out which tensor is computed from the others.
+
+    Returns:
+        [rows, C].
+
+    Raises:
+        SplitError: No tensor fits, or several of different widths do.
+    """
+    named = named_tensors(output)
+    fitting = [(name, shaped) for name, value in named if (shaped := _one_row_each(value, rows)) is not None]
+    if not fitting:
+        shapes = [tuple(value.shape) for _, value in named]
+        found = ", ".join(map(str, shapes)) or type(output).__name__
+        hint = (advice and advice(shapes)) or "pass forward=lambda model, batch, edge_weight: … that returns them"
+        raise SplitError(
+            f"{who} should return one row of class scores for each of {rows} instances, but returned {found}; {hint}"
+        )
+    if len({value.size(1) for _, value in fitting}) > 1:
+        shown = ", ".join(f"{name} of shape {tuple(value.shape)}" for name, value in fitting)
+        last = None if again is None else computed_last(again, [name for name, _ in fitting])
+        which = "take the prediction" if last is None else f"{last} is computed from the others: take it"
+        raise SplitError(
+            f"{who} returns several tensors that could be its prediction ({shown}); {which} with "
+            f"forward=lambda model, batch, edge_weight: model(…){last or '[…]'}"
+        )
+    return fitting[0][1]
+
+
+def named_tensors(output: Any) -> list[tuple[str, Tensor]]:
+    """The tensors of numbers among the values a model returned, each with the index that picks it, such as `[1]`.
+
+    Where some have the name of a prediction, these alone.
+    """
+    if isinstance(output, Mapping):
+        options = {f"[{name!r}]": value for name, value in output.items()}
+        predictions = [f"[{name!r}]" for name in PREDICTION_NAMES if name in output]
+    elif hasattr(output, "_asdict"):
+        options = {f".{name}": value for name, value in output._asdict().items()}
+        predictions = [f".{name}" for name in PREDICTION_NAMES if f".{name}" in options]
+    else:
+        values = list(output) if isinstance(output, tuple | list) else [output]
+        options, predictions = {f"[{place}]": value for place, value in enumerate(values)}, []
+    wanted = predictions or list(options)
+    return [(name, options[name]) for name in wanted if _numbers(options[name])]
+
+
+def _numbers(value: object) -> bool:
+    return isinstance(value, Tensor) and value.is_floating_point()
+
+
+def computed_last(run: Callable[[], Any], names: Sequence[str]) -> str | None:
+    """The tensor that is computed from all the others; None where none is, or gradients do not tell.
+
+    Args:
+        run: Runs a model with gradients.
+        names: The tensors to compare, as `named_tensors` names them.
+    """
+    try:
+        output = run()
+    except Exception:  # noqa: BLE001  it only makes a message better
+        return None
+    functions = {name: value.grad_fn for name, value in named_tensors(output) if name in names}
+    for name, function in functions.items():
+        others = {other for key, other in functions.items() if key != name}
+        if None not in others and function is not None and others <= _ancestors(function):
+            return name
+    return None
+
+
+def _ancestors(function: Any) -> set[Any]:
+    """The steps of a computation that come before this one."""
+    found: set[Any] = set()
+    pending = [function]
+    while pending:
+        before = {step for step, _ in pending.pop().next_functions if step is not None} - found
+        found |= before
+        pending += before
+    return found
+
+
+def _one_row_each(value: Tensor, rows: int) -> Tensor | None:
+    if value.dim() == 2 and value.size(0) == rows:
+        return value
+    if value.dim() == 1 and value.size(0) == rows:
+        return value.unsqueeze(-1)
+    return value.reshape(1, 1) if value.dim() == 0 and rows == 1 else None

@@ -1,0 +1,295 @@
+"""Mistakes of somebody new or busy end in an error of ours that names the way out."""
+
+import inspect
+import pickle
+from collections import namedtuple
+from copy import copy, deepcopy
+
+import pytest
+import torch
+from torch import nn
+from torch_geometric.data import Data, HeteroData
+from torch_geometric.nn import GCNConv, global_mean_pool
+
+import rcexplainer as rc
+from rcexplainer.arguments import clear_arguments
+from rcexplainer.errors import ArgumentError, ExplainError, GraphError, NotFittedError, RCExplainerError, SplitError
+from rcexplainer.gnn import split_model
+from tests.gnn.graphs import make_graphs
+
+WIDTH = 5
+METHODS = [value for name in rc.baselines.__all__ if inspect.isclass(value := getattr(rc.baselines, name))]
+
+
+class Net(nn.Module):
+    """A graph classifier; `result` says what it returns of (nodes, pooled, logits)."""
+
+    def __init__(self, result=lambda nodes, pooled, logits: logits) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        width = make_graphs(1)[0].x.size(1)
+        self.conv, self.lin, self.result = GCNConv(width, WIDTH), nn.Linear(WIDTH, 2), result
+
+    def forward(self, x, edge_index, batch):
+        nodes = self.conv(x, edge_index).relu()
+        pooled = global_mean_pool(nodes, batch)
+        return self.result(nodes, pooled, self.lin(pooled))
+
+
+class NodeNet(Net):
+    """A node classifier."""
+
+    def forward(self, x, edge_index):
+        return self.lin(self.conv(x, edge_index).relu())
+
+
+class Table(nn.Module):
+    """A row for each of 30 nodes, with or without message passing."""
+
+    def __init__(self, passing: bool) -> None:
+        super().__init__()
+        self.emb, self.conv, self.lin = nn.Embedding(30, WIDTH), GCNConv(WIDTH, WIDTH), nn.Linear(WIDTH, 2)
+        self.passing = passing
+
+    def forward(self, x, edge_index):
+        rows = self.emb.weight
+        return self.lin(self.conv(rows, edge_index) if self.passing else rows)
+
+
+@pytest.fixture(scope="module")
+def graphs() -> list[Data]:
+    return make_graphs(6)
+
+
+@pytest.fixture(scope="module")
+def fitted(graphs):
+    return rc.baselines.Occlusion().fit(Net(), graphs, class_names=["dull", "toxic"])
+
+
+@pytest.fixture(scope="module")
+def graph() -> Data:
+    found = make_graphs(1, num_nodes=20)[0]
+    found.y = None
+    return found
+
+
+def test_the_rows_of_an_output_tell_what_a_model_is_for(graphs, graph) -> None:
+    with pytest.raises(SplitError, match=r'what a graph classifier returns: for one pass task="graph"') as said:
+        split_model(Net(), graph, task="node")
+    assert "`batch`" not in str(said.value)
+    with pytest.raises(SplitError, match=r'what a node classifier returns: for one pass task="node"'):
+        split_model(NodeNet(), graphs)
+    with pytest.raises(SplitError, match="pools the nodes of all graphs together"):
+        split_model(Net(lambda nodes, pooled, logits: logits.mean(0)), graphs)
+
+
+@pytest.mark.parametrize("passing", [True, False])
+def test_a_table_with_a_row_for_each_node(graphs, graph, passing: bool) -> None:
+    with pytest.raises(SplitError, match="these are the 30 rows of its embedding table 'emb', whatever the") as said:
+        split_model(Table(passing), graph, task="node")
+    assert "n_id=torch.arange(num_nodes)" in str(said.value)
+    assert "`batch`" not in str(said.value)
+    if passing:
+        many = make_graphs(8, num_nodes=12)
+        with pytest.raises(SplitError, match="embedding table 'emb' has 30 rows, which does not fit these graphs"):
+            split_model(Table(passing), many)
+
+
+def test_a_model_without_arguments(graphs) -> None:
+    class Constant(nn.Module):
+        def forward(self):
+            return torch.zeros(6, 2)
+
+    with pytest.raises(SplitError, match=r"Constant.forward takes no arguments, so its answer cannot depend"):
+        split_model(Constant(), graphs)
+
+
+Named = namedtuple("Named", "nodes pooled scores")
+
+
+@pytest.mark.parametrize(
+    ("result", "right"),
+    [
+        (lambda *three: three, "[2]"),
+        (lambda *three: three[::-1], "[0]"),
+        (lambda nodes, pooled, logits: {"pooled": pooled, "scores": logits}, "['scores']"),
+        (lambda *three: Named(*three), ".scores"),
+    ],
+)
+@pytest.mark.parametrize("frozen", [True, False])
+def test_the_prediction_is_computed_from_the_other_outputs(graphs, result, right: str, frozen: bool) -> None:
+    model = Net(result).requires_grad_(not frozen)
+    with pytest.raises(SplitError) as said:
+        split_model(model, graphs)
+    assert f"; {right} is computed from the others: take it with" in str(said.value)
+    assert str(said.value).endswith(f"model(…){right}")
+    assert all(parameter.grad is None for parameter in model.parameters())
+
+
+def test_of_two_heads_none_is_recommended(graphs) -> None:
+    with pytest.raises(SplitError, match=r"; take the prediction with .* model\(…\)\[…\]"):
+        split_model(Net(lambda nodes, pooled, logits: (pooled * 2, logits)), graphs)
+
+
+@pytest.mark.parametrize("call", ["fit", "explain", "list"])
+def test_a_graph_of_networkx(graphs, fitted, call: str) -> None:
+    networkx = pytest.importorskip("networkx")
+    path = networkx.path_graph(3)
+    calls = {
+        "fit": lambda: rc.RCExplainer().fit(Net(), path),
+        "explain": lambda: fitted.explain(path),
+        "list": lambda: rc.RCExplainer().fit(Net(), [path, path]),
+    }
+    with pytest.raises(GraphError, match=r"got a networkx Graph: .* torch_geometric.utils.from_networkx"):
+        calls[call]()
+    with pytest.raises(ExplainError, match="got a networkx Graph") as said:
+        fitted.explain([graphs[0], path])
+    assert isinstance(said.value.results[0], rc.Explanation)
+
+
+class DGLGraph:
+    """Looks like one."""
+
+    __module__ = "dgl.heterograph"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (DGLGraph(), r"got a dgl DGLGraph: .*from_dgl"),
+        (HeteroData(), r"heterogeneous graphs are not supported: got HeteroData; .*to_homogeneous\(\)"),
+        ((torch.ones(2, 3), torch.zeros(2, 2)), r"got tuple: .* Data\(x=x, edge_index=edge_index\)"),
+        ({"edge_index": 1}, r"got dict: Data\(\*\*graph\)"),
+        (torch.ones(2), "got Tensor: make one Data"),
+        ("CCO", r"got str: graphs of a file are read by rc.datasets.GraphTable\(path\)"),
+        (3, r"got int: nodes and links are named by index"),
+        (Net(), r"got Net: fit takes the model, then the graphs"),
+        (None, "got NoneType"),
+        (torch.utils.data.DataLoader([1]), r"got a torch DataLoader: take torch_geometric.loader.DataLoader"),
+    ],
+)
+def test_what_is_no_graph(fitted, given, said: str) -> None:
+    with pytest.raises(GraphError, match=said):
+        fitted.explain(given)
+    with pytest.raises(RCExplainerError):
+        rc.RCExplainer().fit(Net(), [given])
+
+
+def test_graphs_with_their_labels_beside_them(graphs) -> None:
+    for label in (0, torch.tensor(0)):
+        with pytest.raises(GraphError, match="pass the graphs alone, without their labels"):
+            rc.RCExplainer().fit(Net(), [(one, label) for one in graphs])
+
+
+def test_a_whole_dataset_would_have_its_test_part_learnt(fitted) -> None:
+    graphs = rc.datasets.load("ba-2motifs", num_graphs=20)
+    for call in (lambda: rc.RCExplainer().fit(Net(), graphs), lambda: fitted.explain(graphs)):
+        with pytest.raises(GraphError, match=r'fit on data.subset\("train"\), explain data.subset\("test"\)'):
+            call()
+    with pytest.raises(GraphError, match=r"fit\(model, data.graph, index=data.split.train\)"):
+        rc.RCExplainer(task="node").fit(Net(), rc.datasets.load("tree-cycles"))
+    with pytest.raises(rc.errors.DatasetError, match="a part is train, val or test, got 'training'"):
+        graphs.subset("training")
+
+
+@pytest.mark.parametrize("method", [rc.RCExplainer, *METHODS])
+def test_a_method_that_is_not_fitted_says_so(method) -> None:
+    made = method()
+    for name in ("explain", "explain_iter", "split", "save", "regions"):
+        with pytest.raises(NotFittedError, match=f"{method.__name__} is not fitted yet: {name} belongs to what fit"):
+            getattr(made, name)
+        assert not hasattr(made, name)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'") as said:
+        made.nothing  # noqa: B018
+    assert not isinstance(said.value, RCExplainerError)
+    assert repr(deepcopy(copy(made))) == repr(pickle.loads(pickle.dumps(made))) == repr(made)
+
+
+def test_what_a_fitted_explainer_does_not_have(fitted) -> None:
+    with pytest.raises(NotFittedError, match="fitted already"):
+        fitted.fit(Net(), [])
+    with pytest.raises(NotFittedError, match="nothing to save"):
+        fitted.save("file")
+    assert not hasattr(fitted, "nothing")
+    assert copy(fitted).class_names == ("dull", "toxic")
+    with pytest.raises(NotFittedError, match="split belongs to what fit returns"):
+        rc.metrics.robustness(rc.RCExplainer(), [], noise=[0.1])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([1, 2], r"got list; the model comes first: fit\(model, graphs\)"),
+        ("model.pt", r"got str; a file is read into a model first"),
+        ({"weight": 1}, r"got dict; weights go into a model first: model.load_state_dict\(weights\)"),
+        (Net, "got the class Net: pass a trained model of it"),
+    ],
+)
+def test_what_is_no_model(graphs, given, said: str) -> None:
+    for method in (rc.RCExplainer(), rc.baselines.Random()):
+        with pytest.raises(SplitError, match=said):
+            method.fit(given, graphs)
+
+
+def test_arguments_that_do_not_exist(graphs, fitted) -> None:
+    for call, said in (
+        (lambda: rc.RCExplainer().fit(Net(), graphs, epochs=3), r"it is a setting, RCExplainer\(epochs=…\).fit\(…\)"),
+        (
+            lambda: rc.RCExplainer().fit(Net(), graphs, class_name=[]),
+            "class_name; did you mean class_names",
+        ),
+        (lambda: rc.baselines.Random().fit(Net(), graphs, clas_names=[]), "did you mean class_names?"),
+        (lambda: rc.RCExplainer.fit(Net(), graphs), "fit is called on an object, not on the class"),
+        (lambda: fitted.explain(graphs[0], serach="greedy"), "did you mean search?"),
+        (lambda: fitted.explain(graphs[0], 3), "give the other arguments by name, such as index=…"),
+        (lambda: fitted.explain(), r"explain\(graphs\): missing a required argument: 'graphs'"),
+        (lambda: rc.load("explainer.safetensors"), r"load\(path, model\): missing a required argument: 'model'"),
+    ):
+        with pytest.raises(ArgumentError, match=said):
+            call()
+
+
+def test_a_type_error_inside_a_function_stays_one() -> None:
+    @clear_arguments()
+    def broken(number: int) -> int:
+        return number + "1"
+
+    with pytest.raises(TypeError, match="unsupported operand") as said:
+        broken(1)
+    assert not isinstance(said.value, ArgumentError)
+
+
+def test_values_that_cannot_be(graphs, fitted) -> None:
+    one, model = fitted.explain(graphs[0]), Net()
+    for call, said in (
+        (lambda: rc.RCExplainer(model), r"the model is given to fit: RCExplainer\(…\).fit\(model, graphs\)"),
+        (lambda: rc.RCExplainer().fit(model, graphs, class_names="toxic"), "must be a list of texts"),
+        (lambda: rc.RCExplainer().fit(model, graphs, class_names={0: "dull", 1: "toxic"}), "must be a list of texts"),
+        (lambda: rc.RCExplainer().fit(model, graphs, seed="0"), "seed must be a whole number ≥ 0, got '0'"),
+        (lambda: rc.RCExplainer().fit(model, graphs, forward=lambda m, b: m), r"but its own are \(m, b\)"),
+        (lambda: rc.RCExplainer().fit(model, graphs, forward="forward"), "forward must be a function of"),
+        (lambda: rc.RCExplainer().fit(model, graphs, device="gpu"), "a device is named cpu, cuda"),
+        (lambda: fitted.explain(graphs[0], target_class="toxic"), "0 to 1; toxic is class 1"),
+        (lambda: fitted.explain(graphs[0], candidates=[0, 1]), "got a list with 0"),
+        (lambda: one.top("3"), "got '3'"),
+        (lambda: one.top(0.3), "a number of edges, got 0.3"),
+        (lambda: one.at_sparsity("0.9"), "such as 0.9, got '0.9'"),
+        (lambda: rc.metrics.fidelity([one], model), "a list, got Net"),
+        (lambda: rc.metrics.fidelity(model, one), "a list, got Explanation"),
+        (lambda: rc.metrics.fidelity(model, graphs), "expected explanations, got Data in place 0"),
+        (lambda: rc.metrics.fidelity(model, [one], sparsity=0.9), "sparsity takes a list of shares"),
+        (lambda: rc.metrics.counterfactuals(one), "a list, got Explanation"),
+        (lambda: rc.metrics.robustness(fitted, graphs, noise=0.1), "noise takes a list of shares"),
+        (lambda: rc.load(model, "explainer.safetensors"), "path must name a file, got Net"),
+        (lambda: rc.datasets.load(None), "takes the name of a dataset"),
+        (lambda: rc.datasets.load("mutag", seed="0"), "seed must be a whole number"),
+    ):
+        with pytest.raises(RCExplainerError, match=said):
+            call()
+
+
+def test_an_error_of_all_instances_speaks_of_no_others(fitted, graphs) -> None:
+    with pytest.raises(ExplainError, match=r"got NoneType \(1 more failed too\)$"):
+        fitted.explain([None, None])
+    with pytest.raises(ExplainError, match=r"got NoneType; the others are in .results$"):
+        fitted.explain([None, graphs[0]])
