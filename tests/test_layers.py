@@ -16,7 +16,7 @@ FLOORS = (
     ("core", "saving.files"),
     ("saving.documents", "sources"),
     ("gnn", "datasets"),
-    ("counterfactual_graph", "field_check"),
+    ("counterfactual_graph", "disclosure", "field_check"),
     ("explanation", "config"),
     ("tasks",),
     ("method", "saving"),
