@@ -13,6 +13,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "rcexplainer"
 # stands on a floor of its own, apart from its package.
 FLOORS = (
     ("errors",),
+    ("saving.header_claims",),
     ("core", "saving.files"),
     ("saving.documents", "sources"),
     ("gnn", "datasets"),
