@@ -55,7 +55,7 @@ def page(
         raise RCExplainerError(f"names must have one text for each of {number} instances, got {len(names)}")
     curves = None if fitted is None else {method: _curves(fitted, own) for method, own in results.items()}
     document = make_document(results, curves, title, names, node_names, edge_names)
-    return write_whole(path, render_page(document).encode())
+    return write_whole(path, render_page(document).encode(errors="replace"))  # halves of characters cannot be written
 
 
 def checked_page_path(path: Path) -> Path:
