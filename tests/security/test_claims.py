@@ -207,10 +207,16 @@ def test_a_text_that_a_parquet_file_repeats_is_refused(tmp_path: Path) -> None:
         return path
 
     assert [one.smiles for one in rc.datasets.GraphTable(written(["CCO", "CCN", "CCO"]))] == ["CCO", "CCN", "CCO"]
-    bomb = written(["C" * 1_000_000] * 2000)
+    rows = pa.array([[[0], [0]]] * 3, pa.list_(pa.list_(pa.int64())))
+    for kind in (pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string()), pa.int64()):
+        ids = pa.array([7, 8, 7]).cast(pa.string()) if kind != pa.int64() else pa.array([7, 8, 7])
+        table = pa.table({"edge_index": rows, "num_nodes": [1, 1, 1], "id": ids.cast(kind)})
+        parquet.write_table(table, tmp_path / "ids.parquet")
+        assert [one.id for one in rc.datasets.GraphTable(tmp_path / "ids.parquet")] == ["7", "8", "7"], kind
+    bomb = written(["C" * 200_000] * 200)
     assert bomb.stat().st_size < 20_000
-    with pytest.raises(DatasetError, match=r"smiles has a text of 1,000,000 bytes; up to 131,072 are read"):
-        rc.datasets.GraphTable(bomb).read(0, 2000)
+    with pytest.raises(DatasetError, match=r"smiles has a text of 200,000 bytes; up to 131,072 are read"):
+        rc.datasets.GraphTable(bomb).read(0, 200)
 
 
 @pytest.mark.parametrize("nodes", [HUGE, 2**62, 5000])

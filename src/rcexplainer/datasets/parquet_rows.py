@@ -108,7 +108,7 @@ class ParquetRows:
 
         for batch in batches:
             for name, array in zip(batch.schema.names, batch.columns, strict=True):
-                if types.is_dictionary(array.type):
+                if types.is_dictionary(array.type) and _is_text(array.type.value_type):
                     longest = compute.max(compute.binary_length(array.dictionary)).as_py() or 0
                     if longest > LONGEST_TEXT:
                         raise DatasetError(
@@ -138,7 +138,8 @@ class ParquetRows:
 def _is_text(kind: "pa.DataType") -> bool:
     from pyarrow import types
 
-    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+    known = (types.is_string, types.is_large_string, types.is_string_view, types.is_binary, types.is_large_binary)
+    return any(one(kind) for one in known)
 
 
 class _Cursor:
