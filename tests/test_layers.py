@@ -14,10 +14,11 @@ SOURCE = Path(__file__).parents[1] / "src" / "rcexplainer"
 FLOORS = (
     ("errors",),
     ("arguments", "short_repr"),
+    ("saving.header_claims",),
     ("core", "saving.files"),
     ("saving.documents", "sources"),
     ("gnn", "datasets"),
-    ("counterfactual_graph", "field_check"),
+    ("counterfactual_graph", "disclosure", "field_check"),
     ("explanation", "config"),
     ("tasks",),
     ("method", "saving"),

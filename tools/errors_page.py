@@ -39,7 +39,8 @@ GROUPS = {
         "config", "arguments", "explainer", "fit", "baselines", "core", "method/base", "method/settings",
     ),
     "Explaining, measuring and drawing": (
-        "method", "explanation", "counterfactual_graph", "metrics", "viz", "integrations/pyg", "errors", "testing",
+        "method", "explanation", "disclosure", "counterfactual_graph", "metrics", "viz", "integrations/pyg", "errors",
+        "testing",
     ),
     "Files and datasets": ("saving", "datasets", "engine", "integrations"),
     "Command line": ("cli", "benchmark", "paper"),

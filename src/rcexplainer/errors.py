@@ -49,6 +49,10 @@ class TimeUpError(RCExplainerError):
     """The time of a call was up before there was a result."""
 
 
+class WithheldError(RCExplainerError):
+    """Something was asked of an explanation that was made without it (`explain(disclose=...)`)."""
+
+
 class ExplainError(RCExplainerError):
     """Some instances could not be explained.
 

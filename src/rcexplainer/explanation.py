@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import torch
 from torch import Tensor
@@ -15,6 +15,7 @@ from torch_geometric.data import Data
 from rcexplainer.core.segments import ranks
 from rcexplainer.core.units import Units, find_units
 from rcexplainer.counterfactual_graph import Counterfactual
+from rcexplainer.disclosure import WITHHELD, Disclosure, refuse_withheld, withheld
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.field_check import FieldCheck
 from rcexplainer.gnn.graph_store import delete_edges
@@ -54,6 +55,8 @@ class Explanation:
         node_ids: The nodes of `computation`, as nodes of `graph`; None for a graph.
         checked: For a graph on disk or in a store: how the answers of computation graphs were compared with the graph
             around them, and the bound on their edges. None: with the whole graph, which every answer is compared with.
+        disclosed: What the explanation tells. "counterfactual": it has no scores and no relevance; "prediction": nor a
+            counterfactual. Reading these, or anything made from them, is a `WithheldError`.
     """
 
     graph: AnyGraph
@@ -61,14 +64,28 @@ class Explanation:
     prediction: int
     probabilities: Tensor
     class_names: tuple[str, ...] = ()
-    counterfactual: Counterfactual | None = None
+    # No defaults of the class: an attribute that is withheld must not be found there.
+    counterfactual: Counterfactual | None = field(default_factory=lambda: None)
     index: int | tuple[int, int] | None = None
     computation: Data | None = None
     edge_ids: Tensor | None = None
-    relevance: Tensor | None = None
+    relevance: Tensor | None = field(default_factory=lambda: None)
     refined: int = 0
     node_ids: Tensor | None = None
     checked: FieldCheck | None = None
+    disclosed: Disclosure = "scores"
+
+    def __post_init__(self) -> None:
+        for name in WITHHELD[self.disclosed]:
+            object.__delattr__(self, name)
+
+    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """Called for what is not there: withheld, or never was."""
+            if name in WITHHELD[self.disclosed]:
+                raise withheld(name, self.disclosed)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     @property
     def instance(self) -> Data:
@@ -306,15 +323,16 @@ class Explanation:
             matplotlib's figure, or the path of the file.
 
         Raises:
-            RCExplainerError: The suffix, reading or style is unknown.
+            RCExplainerError: The suffix, reading or style is unknown, or scores are withheld.
             MissingExtraError: A package that draws is not installed.
         """
+        refuse_withheld("a drawing", reading, self.disclosed)
         named = {"node_names": node_names, "edge_names": edge_names, "numbers": numbers}
         return _drawings().draw(self.local, path, reading=reading, style=style, **named)
 
     def _repr_svg_(self) -> str | None:
-        """The drawing that a notebook shows; None without matplotlib: it shows the text."""
-        return _drawings().notebook_svg(self.local)
+        """The drawing that a notebook shows; None without matplotlib or scores: it shows the text."""
+        return _drawings().notebook_svg(self.local) if self.disclosed == "scores" else None
 
     def __repr__(self) -> str:
         name = self.class_names[self.prediction] if self.class_names else str(self.prediction)
@@ -322,7 +340,7 @@ class Explanation:
         parts = [f"{name} ({float(self.probabilities[self.prediction]):.2f})", f"{size} edge{'s' * (size != 1)}"]
         if self.refined:
             parts.append(f"refined with {self.refined} model run{'s' * (self.refined > 1)}")
-        if (found := self.counterfactual) is not None:
+        if self.disclosed != "prediction" and (found := self.counterfactual) is not None:
             other = self.class_names[found.prediction] if self.class_names else str(found.prediction)
             count = len(self.removed_units)
             without = f"without {count} edge{'s' * (count != 1)}"
@@ -334,6 +352,8 @@ class Explanation:
             if found.confidence is not None and not found.flipped:
                 changed = f"reaches {found.reached:.2f} of {found.confidence:.2f} {without}"
             parts.append(changed + "".join(f" ({note})" for note, holds in notes.items() if holds))
+        if self.disclosed != "scores":
+            parts.append(f"{' and '.join(WITHHELD[self.disclosed])} withheld")
         return f"Explanation({', '.join(parts)})"
 
 

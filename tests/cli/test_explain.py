@@ -72,6 +72,26 @@ def test_a_refined_ranking(run, named):
     assert "; edges ranked with up to 12 model runs for each graph" in " ".join(shown.out.split())
 
 
+@pytest.mark.parametrize("disclose", ["counterfactual", "prediction"])
+def test_what_is_withheld_is_neither_printed_nor_written(run, named, tmp_path, disclose):
+    kept = tmp_path / "explanations.json"
+    options = ["--limit", "2", "--quiet", "--disclose", disclose]
+    shown = run(*named(EXPLAIN), *options, "--out", str(kept))
+    document = json.loads(kept.read_text(encoding="utf-8"))
+    assert (shown.code, document["disclose"]) == (0, disclose)
+    assert "highest_scores" not in shown.out
+    assert ("flipped" in shown.out) == (disclose == "counterfactual")
+    for one in document["explanations"]:
+        assert not {"top", "above_half"} & one.keys()
+        assert ("counterfactual" in one) == (disclose == "counterfactual")
+    assert '"score' not in kept.read_text(encoding="utf-8")
+    page = tmp_path / "page.html"
+    assert "--html shows scores" in run(*named(EXPLAIN), *options, "--html", str(page)).err
+    assert not page.exists()
+    said = run(*named(EXPLAIN), "--disclose", "all").err
+    assert "disclose must be one of scores, counterfactual, prediction, got 'all'" in " ".join(said.split())
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -49,6 +49,13 @@ class Served:
         return json.loads(text) if text.startswith("{") else text
 
 
+def test_a_server_tells_no_more_than_it_is_told_to(inside):
+    with Served(inside, "graph", "--limit", "2", "--disclose", "prediction") as served:
+        assert served.ask("health")["disclose"] == "prediction"
+        assert served.ask("explain", {"instance": 1}).keys() == {"prediction", "class", "probabilities"}
+        assert "discloses the prediction alone" in served.ask("")
+
+
 def test_graphs_are_served(inside):
     with Served(inside, "graph", "--limit", "5") as served:
         assert served.ask("health")["instances"] == 5

@@ -15,6 +15,7 @@ from torch_geometric.data import Data
 from torch_geometric.datasets import TUDataset
 
 from rcexplainer.datasets import GraphDataset, load, tu
+from rcexplainer.datasets.tu_download import fetch
 from rcexplainer.errors import DatasetError
 from rcexplainer.gnn.graph_checks import check_graphs
 from rcexplainer.viz.molecule_reading import drawn_molecule
@@ -70,22 +71,22 @@ def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No test sees the user's folders, and none reaches the network."""
     monkeypatch.delenv("RCEXPLAINER_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(tu, "TUDataset", failing(URLError("no network")))
+    monkeypatch.setattr(tu, "fetch", failing(URLError("no network")))
 
 
-def failing(error: Exception) -> Callable[[str, str], None]:
-    def fetch(root: str, name: str) -> None:
-        write(Path(root), {"A": ["1, 2"]}, name)  # what a download leaves that breaks in the middle
+def failing(error: Exception) -> Callable[[Path, str], None]:
+    def broken(root: Path, name: str) -> None:
+        write(root, {"A": ["1, 2"]}, name)  # what a download leaves that breaks in the middle
         raise error
 
-    return fetch
+    return broken
 
 
-def giving(files: Files) -> Callable[[str, str], None]:
-    def fetch(root: str, name: str) -> None:
-        write(Path(root), files, name)
+def giving(files: Files) -> Callable[[Path, str], None]:
+    def whole(root: Path, name: str) -> None:
+        write(root, files, name)
 
-    return fetch
+    return whole
 
 
 # Reading
@@ -283,7 +284,7 @@ def test_root_comes_before_the_data_folder_and_that_before_a_download(
 ) -> None:
     root, data = tmp_path / "root", tmp_path / "data"
     monkeypatch.setenv("RCEXPLAINER_DATA", str(data))
-    monkeypatch.setattr(tu, "TUDataset", giving({**toy(), "graph_labels": list("0011")}))
+    monkeypatch.setattr(tu, "fetch", giving({**toy(), "graph_labels": list("0011")}))
     assert labels(load("tu:Toy", root=root)) == [0, 0, 1, 1]
 
     root = tmp_path / "another root"
@@ -303,7 +304,7 @@ def test_without_root_the_user_cache_is_used(tmp_path: Path) -> None:
 
 
 def test_a_download_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """PyG's own code, with a folder in place of the server."""
+    """With a folder in place of the server."""
     server, root = tmp_path / "server", tmp_path / "root"
     raw = write(tmp_path / "packed", toy())
     (raw / "README.txt").write_text("about the set\n")
@@ -312,12 +313,12 @@ def test_a_download_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         for file in raw.iterdir():
             archive.write(file, f"Toy/{file.name}")
     monkeypatch.setattr(TUDataset, "url", str(server))
-    monkeypatch.setattr(tu, "TUDataset", TUDataset)
+    monkeypatch.setattr(tu, "fetch", fetch)
     first = load("tu:Toy", root=root)
     assert {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()} == {
         f"Toy/raw/Toy_{part}.txt" for part in toy()
     }
-    monkeypatch.setattr(tu, "TUDataset", failing(AssertionError("downloaded twice")))
+    monkeypatch.setattr(tu, "fetch", failing(AssertionError("downloaded twice")))
     assert labels(load("tu:Toy", root=root)) == labels(first) == [1, 0, 1, 0]
 
 
@@ -325,7 +326,7 @@ def test_a_download_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_without_a_network_the_files_to_provide_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    monkeypatch.setattr(tu, "TUDataset", failing(error))
+    monkeypatch.setattr(tu, "fetch", failing(error))
     monkeypatch.setenv("RCEXPLAINER_DATA", str(tmp_path / "data"))
     with pytest.raises(DatasetError, match=r"'NCI1' could not be downloaded .*unreachable") as caught:
         load("nci1", root=tmp_path / "root")
@@ -342,7 +343,7 @@ def test_a_failed_download_leaves_nothing_behind(tmp_path: Path, monkeypatch: py
     with pytest.raises(DatasetError, match="could not be downloaded"):
         load("tu:Toy", root=tmp_path / "root")
     assert listing(tmp_path / "root") == []
-    monkeypatch.setattr(tu, "TUDataset", giving(toy()))
+    monkeypatch.setattr(tu, "fetch", giving(toy()))
     assert len(load("tu:Toy", root=tmp_path / "root")) == 4
 
 
@@ -356,7 +357,7 @@ def test_a_download_killed_while_moving_is_done_again(tmp_path: Path, monkeypatc
         moved.append(self.name)
         return replace(self, target)
 
-    monkeypatch.setattr(tu, "TUDataset", giving(toy()))
+    monkeypatch.setattr(tu, "fetch", giving(toy()))
     monkeypatch.setattr(Path, "replace", killed)
     with pytest.raises(KeyboardInterrupt):
         load("tu:Toy", root=tmp_path)
@@ -371,7 +372,7 @@ def test_a_download_killed_while_moving_is_done_again(tmp_path: Path, monkeypatc
 def test_an_unknown_set_is_said_to_be_unknown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    monkeypatch.setattr(tu, "TUDataset", failing(error))
+    monkeypatch.setattr(tu, "fetch", failing(error))
     with pytest.raises(DatasetError, match="the TU collection has no set 'PROTEIN'"):
         load("tu:PROTEIN", root=tmp_path)
 

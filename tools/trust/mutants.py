@@ -15,7 +15,9 @@ import argparse
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import itertools
 import json
+import math
 import os
 import random
 import resource
@@ -48,6 +50,7 @@ EARLY = ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # hypothesis is imp
 # A mutant may compute for PATIENCE times its tests' usual time, and SLACK seconds: CPU time, as a busy machine must not
 # look like an endless loop. One that only waits is stopped when WAIT times as much has passed on the clock.
 PATIENCE, SLACK, WAIT = 5.0, 40.0, 10.0
+ENOUGH = 60.0  # seconds of tests for one mutant; survivors are tried with all of them by --again
 AIM = 0.9
 
 
@@ -57,9 +60,7 @@ def main() -> int:
     parser.add_argument("--method", type=int, default=400, help="seeded mutants of method/")
     parser.add_argument("--core", type=int, help="seeded mutants of core/ (default: all)")
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument(
-        "--seconds", type=float, default=float("inf"), help="stop after this long; start again to go on"
-    )
+    parser.add_argument("--seconds", type=float, default=math.inf, help="stop after this long; start again to go on")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--list-only", action="store_true")
     parser.add_argument("--again", action="store_true", help="try the survivors of an earlier run once more")
@@ -71,7 +72,7 @@ def main() -> int:
     tests = _kept(folder / "tests.json", covering_tests)
     if args.list_only:
         print(
-            len(listed), "mutants;", sum(not tests_of(mutant, tests) for mutant in listed), "of lines no test executes"
+            len(listed), "mutants;", sum(not its_tests(mutant, tests) for mutant in listed), "of lines no test executes"
         )
         return 0
     outcomes = Outcomes(folder / "outcomes.jsonl")
@@ -149,14 +150,15 @@ class _Contexts:
             self.seconds[report.nodeid] = report.duration
 
 
-def tests_of(mutant: dict[str, Any], tests: dict[str, Any]) -> list[str]:
-    """The tests that execute a mutant's line, fastest first.
+def its_tests(mutant: dict[str, Any], tests: dict[str, Any], seconds: float = ENOUGH) -> list[str]:
+    """The tests that execute a mutant's line: those named after its module first, then the fastest.
 
     A line that runs only when its module is imported belongs to every test that enters the module.
 
     Args:
         mutant: From `listed_mutants`.
         tests: From `covering_tests`.
+        seconds: Tests are taken until they add up to this much; at least one is.
 
     Returns:
         Names of tests.
@@ -165,8 +167,10 @@ def tests_of(mutant: dict[str, Any], tests: dict[str, Any]) -> list[str]:
     seen = lines.get(str(mutant["line"]), [])
     if not seen and str(mutant["line"]) in lines:
         seen = {test for numbers in lines.values() for test in numbers}
-    names = [tests["names"][number] for number in seen]
-    return sorted(names, key=tests["seconds"].__getitem__)
+    own, took = f"/test_{Path(mutant['file']).stem}", tests["seconds"]
+    names = sorted((tests["names"][number] for number in seen), key=lambda name: (own not in name, took[name]))
+    sums = itertools.accumulate((took[name] for name in names), initial=0.0)
+    return [name for name, before in zip(names, sums, strict=False) if before < seconds]
 
 
 @dataclass(frozen=True)
@@ -205,7 +209,7 @@ class Outcomes:
         end, running = time.monotonic() + seconds, dict[int, Child]()
         while True:
             while len(running) < workers and time.monotonic() < end and (mutant := next(todo, None)) is not None:
-                if names := tests_of(mutant, tests):
+                if names := its_tests(mutant, tests, math.inf if again else ENOUGH):
                     child = _started(mutant, names, sum(tests["seconds"][name] for name in names))
                     running[child.process] = child
                 else:
@@ -239,9 +243,10 @@ def _warm() -> None:
 def _must_survive(listed: Sequence[dict[str, Any]], tests: dict[str, Any]) -> None:
     """Try files that are not changed: where they are "killed", so is everything, and nothing is learnt."""
     for package in (CORE, METHOD):
-        mutant = next(m for m in listed if m["file"].startswith(package) and tests_of(m, tests))
+        some = (m for m in listed if m["file"].startswith(package) and its_tests(m, tests))
+        mutant = min(some, key=lambda m: len(its_tests(m, tests)))
         alike = {**mutant, "source": (ROOT / mutant["file"]).read_text(encoding="utf-8")}
-        names = tests_of(mutant, tests)
+        names = its_tests(mutant, tests)
         child = _started(alike, names, sum(tests["seconds"][name] for name in names))
         while not (ended := list(_ended([child]))):
             time.sleep(0.05)

@@ -53,6 +53,7 @@ from rcexplainer.method.settings import check_names, setting_names
 from rcexplainer.method.unit_readings import UnitReadings
 from rcexplainer.saving.files import read_tensors, write_tensors
 from rcexplainer.saving.fingerprint import describe, probe_graphs, recognise
+from rcexplainer.saving.header_claims import MOST_HOPS, check_count
 
 PG_FORMAT = "rcexplainer-pgexplainer"
 RESTART_SEEDS = 1000  # between the seeds of two restarts: those of neighbouring fits stay apart
@@ -115,6 +116,9 @@ class FittedPGExplainer(FittedExplainer):
         try:
             about = json.loads(header["about"])
             settings = PGSettings(**{**about["settings"], "temperature": tuple(about["settings"]["temperature"])})
+            check_count(path, "hops", about["hops"], MOST_HOPS)
+            check_count(path, "networks", settings.restarts, len(tensors), least=1)
+            check_count(path, "hidden units", settings.hidden, len(tensors["net.0.weight"]), least=1)
             split, probes = recognise(path, model, forward, tensors, about)
             nets = tuple(restored_gate(part(name, tensors), settings, split.device) for name in net_names(settings))
             connected = about.get("connected", False)

@@ -16,6 +16,7 @@ from rcexplainer.cli.options import (
     WHICH,
     DatasetOrGraphs,
     Device,
+    DiscloseOption,
     ExplainerFile,
     ForwardName,
     GraphsName,
@@ -137,6 +138,7 @@ def explain(
             "every deletion, and what is deleted again and again.",
         ),
     ] = None,
+    disclose: DiscloseOption = "scores",
     as_json: Json = False,
     quiet: Quiet = False,
     device: Device = None,
@@ -175,8 +177,9 @@ def explain(
     from rcexplainer.cli.explanation_page import writable_page, write_page
     from rcexplainer.cli.explanations import explain_named
     from rcexplainer.cli.table_explanations import TableRequest, explain_table, is_table
+    from rcexplainer.disclosure import checked_disclosure, refuse_withheld
 
-    settings = ExplainSettings(limit, predicted, search, parse_budget(budget), confidence, refine, not quiet)
+    settings = ExplainSettings(limit, predicted, search, parse_budget(budget), confidence, refine, not quiet, disclose)
     inputs = NamedInputs(model, dataset, graphs, task, seed, root, device, forward=forward)
     table = TableRequest(input_file, (smiles_column, id_column), out, engine, workers, part_rows, scores)
     if is_table(table):
@@ -187,6 +190,7 @@ def explain(
     if out is not None:
         writable_file(out)
     if html is not None:
+        refuse_withheld("--html", "scores", checked_disclosure(disclose))
         writable_page(html)
     report = explain_named(
         inputs,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from rcexplainer.core.budget import Budget, Seconds, checked_budget
+from rcexplainer.disclosure import checked_disclosure
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.method.results import Search
 
@@ -20,6 +21,7 @@ class ExplainSettings:
         confidence: The probability that another class must reach, as for `FittedExplainer.explain`.
         refine: Model runs to spend on the ranking of each instance's edges; None: none.
         progress: Whether to show a progress bar.
+        disclose: What explanations tell: scores, counterfactual or prediction.
     """
 
     limit: int | None = None
@@ -29,10 +31,12 @@ class ExplainSettings:
     confidence: float | None = None
     refine: int | None = None
     progress: bool = False
+    disclose: str = "scores"
 
     def __post_init__(self) -> None:
         if self.search not in get_args(Search):
             raise RCExplainerError(f"search must be none, prefix or greedy, got {self.search!r}")
+        checked_disclosure(self.disclose)
 
 
 def parse_budget(text: str | None) -> Budget:

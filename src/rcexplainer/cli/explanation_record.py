@@ -27,36 +27,25 @@ def explanation_record(one: Explanation, data: GraphDataset) -> dict[str, Any]:
         prediction, highest edge scores (with the relevance of the edge, if the method has that reading), the model runs
         spent on their ranking (`refined`), and counterfactual (None where none was searched for). An edge is a pair of
         nodes, counted from 0 within the graph. `nodes` and `edges` count what the prediction depends on. For a graph on
-        disk or in a store `checked` says what its answers were compared with.
+        disk or in a store `checked` says what its answers were compared with. What is withheld is not there.
     """
     class_names, node_names = data.class_names, data.node_names
-    best = one.unit_scores.argsort(descending=True, stable=True)[:TOP_EDGES]
-    top = zip(
-        one.inner_units.pair[:, best].T.tolist(),
-        edge_labels(one, best, node_names),
-        one.unit_scores[best].tolist(),
-        strict=True,
-    )
     record: dict[str, Any] = identity(one.graph) if one.index is None else {}
     record |= {
         "nodes": int(one.instance.num_nodes or 0),
         "edges": len(one.inner_units),
         "prediction": class_names[one.prediction],
         "probabilities": dict(zip(class_names, one.probabilities.tolist(), strict=True)),
-        "top": [{"edge": pair, "name": name, "score": score} for pair, name, score in top],
-        "above_half": int((one.unit_scores > 0.5).sum()),
+        **(_scores(one, node_names) if one.disclosed == "scores" else {}),
         "refined": one.refined,
-        "counterfactual": None,
+        **({} if one.disclosed == "prediction" else {"counterfactual": None}),
     }
     if one.index is None and has_node_names(one.graph, node_names):
         label = node_label(one.graph, node_names)
         record["node_names"] = [label(node) for node in range(record["nodes"])]
-    if one.relevance is not None:
-        for edge, relevance in zip(record["top"], one.unit_relevance[best].tolist(), strict=True):
-            edge["relevance"] = relevance
     if one.checked is not None:
         record["checked"] = asdict(one.checked)
-    if (counterfactual := one.counterfactual) is not None:
+    if one.disclosed != "prediction" and (counterfactual := one.counterfactual) is not None:
         removed = one.removed_units
         record["counterfactual"] = {
             "removed": one.inner_units.pair[:, removed].T.tolist(),
@@ -70,6 +59,22 @@ def explanation_record(one: Explanation, data: GraphDataset) -> dict[str, Any]:
             "distance": counterfactual.distance,
         }
     return record
+
+
+def _scores(one: Explanation, node_names: Sequence[str]) -> dict[str, Any]:
+    """The edges with the highest scores, and how many are above 0.5."""
+    best = one.unit_scores.argsort(descending=True, stable=True)[:TOP_EDGES]
+    top = zip(
+        one.inner_units.pair[:, best].T.tolist(),
+        edge_labels(one, best, node_names),
+        one.unit_scores[best].tolist(),
+        strict=True,
+    )
+    edges = [{"edge": pair, "name": name, "score": score} for pair, name, score in top]
+    if one.relevance is not None:
+        for edge, relevance in zip(edges, one.unit_relevance[best].tolist(), strict=True):
+            edge["relevance"] = relevance
+    return {"top": edges, "above_half": int((one.unit_scores > 0.5).sum())}
 
 
 def identity(graph: Data) -> dict[str, Any]:

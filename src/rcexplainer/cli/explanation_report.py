@@ -11,6 +11,7 @@ from rcexplainer.cli.explanation_record import edge_labels, explanation_record, 
 from rcexplainer.cli.instance_index import Place
 from rcexplainer.datasets import GraphDataset
 from rcexplainer.datasets.node_labels import node_label
+from rcexplainer.disclosure import Disclosure
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.tasks.index import Pair
@@ -50,6 +51,7 @@ class ExplanationReport:
         confidence: The probability that another class had to reach; None: it had to be the predicted one.
         explained: The instances, in the order asked for.
         fitted: The explainer.
+        disclosed: What the explanations tell.
     """
 
     data: GraphDataset
@@ -61,6 +63,7 @@ class ExplanationReport:
     confidence: float | None
     explained: tuple[ExplainedInstance, ...]
     fitted: FittedExplainer
+    disclosed: Disclosure = "scores"
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a line for each instance."""
@@ -90,13 +93,14 @@ class ExplanationReport:
         """An explanation, or its error, as cells."""
         if isinstance(one, Failure):
             return {"error": " ".join(str(one.error).split())}
-        best = one.unit_scores.argsort(descending=True, stable=True)
         row: dict[str, Any] = {
             "edges": len(one.units),
             "predicted": prediction_text(self.data.class_names, one.prediction, one.probabilities),
-            "highest_scores": _few(edge_labels(one, best[:CELL_EDGES], self.data.node_names)),
         }
-        if (counterfactual := one.counterfactual) is None:
+        if one.disclosed == "scores":
+            best = one.unit_scores.argsort(descending=True, stable=True)
+            row["highest_scores"] = _few(edge_labels(one, best[:CELL_EDGES], self.data.node_names))
+        if one.disclosed == "prediction" or (counterfactual := one.counterfactual) is None:
             return row
         return row | {
             "without": _few(edge_labels(one, one.removed_units, self.data.node_names)),
@@ -112,7 +116,7 @@ class ExplanationReport:
         text = f"{len(good)} {self.data.task}{'' if len(good) == 1 else 's'} of {source}"
         if runs := max((one.refined for one in good), default=0):
             text += f"; edges ranked with up to {runs} model run{'s' * (runs > 1)} for each {self.data.task}"
-        if self.search != "none":
+        if self.search != "none" and self.disclosed != "prediction":
             flipped = sum(one.counterfactual is not None and one.counterfactual.flipped for one in good)
             text += f"; without the edges listed, the prediction of {flipped} is verified to change"
             if self.confidence is not None:
@@ -137,6 +141,7 @@ class ExplanationReport:
             "part": self.part,
             "search": self.search,
             "confidence": self.confidence,
+            "disclose": self.disclosed,
             "failed": sum(isinstance(one.result, Failure) for one in self.explained),
             "explanations": [self._record(one) for one in self.explained],
         }

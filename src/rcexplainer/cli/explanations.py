@@ -15,6 +15,7 @@ from rcexplainer.cli.named_inputs import NamedInputs
 from rcexplainer.cli.named_instances import NamedInstances, explainer_file, open_explainer, open_named
 from rcexplainer.cli.option_conflicts import refuse_together
 from rcexplainer.datasets import GraphDataset
+from rcexplainer.disclosure import checked_disclosure
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Failure
 from rcexplainer.method.explanations import Explanations
@@ -88,6 +89,7 @@ def explain_chosen(opened: NamedInstances, explainer: Path, settings: ExplainSet
         settings.confidence,
         explained,
         fitted,
+        checked_disclosure(settings.disclose),
     )
 
 
@@ -116,6 +118,7 @@ def explained_instances(
         refine=settings.refine,
         progress=settings.progress,
         confidence=settings.confidence,
+        disclose=checked_disclosure(settings.disclose),
     )
 
 
@@ -128,7 +131,7 @@ def _predicted_as(
     if wanted not in (*names, *numbers):
         raise RCExplainerError(f"unknown class {wanted!r}; known: {', '.join(names)}")
     label = names.index(wanted) if wanted in names else int(wanted)
-    scored = explained_instances(fitted, data, chosen, ExplainSettings(search="none"))
+    scored = explained_instances(fitted, data, chosen, ExplainSettings(search="none", disclose="prediction"))
     found = [
         one
         for one, result in zip(chosen, scored, strict=True)

@@ -163,6 +163,16 @@ Settings = Annotated[
 Json = Annotated[
     bool, typer.Option("--json", metavar="", rich_help_panel=OUTPUT, help="Print one JSON document instead of a table.")
 ]
+DiscloseOption = Annotated[
+    str,
+    typer.Option(
+        "--disclose",
+        metavar="NAME",
+        rich_help_panel=OUTPUT,
+        help="What is told: scores (everything), counterfactual (the prediction, and the edges that are deleted; no "
+        "scores of edges) or prediction (nothing else). What is withheld is written nowhere.",
+    ),
+]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", metavar="", rich_help_panel=OUTPUT, help="Show no progress bars.")
 ]

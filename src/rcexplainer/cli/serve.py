@@ -10,6 +10,7 @@ from rcexplainer.cli.options import (
     WHICH,
     DatasetOrGraphs,
     Device,
+    DiscloseOption,
     ExplainerFile,
     ForwardName,
     GraphsName,
@@ -80,6 +81,7 @@ def serve(
             help="Time of one request; a search ends in time, with the best so far.",
         ),
     ] = 10.0,
+    disclose: DiscloseOption = "scores",
     device: Device = None,
     threads: Threads = None,
 ) -> None:
@@ -95,4 +97,4 @@ def serve(
     rules = AccessRules(host, token, frozenset(own.lower() for own in name or ()))
     inputs = NamedInputs(model, dataset, graphs, task, seed, root, device, forward=forward)
     opened = open_named(inputs, explainer, part, index)
-    listen(make_server(opened, limit, rules, RequestLimits(seconds=seconds)), rules, port)
+    listen(make_server(opened, limit, rules, RequestLimits(seconds=seconds), disclose), rules, port)

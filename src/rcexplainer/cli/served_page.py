@@ -7,13 +7,16 @@ from rcexplainer.cli.input_file import SMILES_SETS
 from rcexplainer.cli.instance_index import graphs_at
 from rcexplainer.cli.named_instances import NamedInstances
 from rcexplainer.datasets.smiles_file import smiles_graph
+from rcexplainer.disclosure import checked_disclosure
 from rcexplainer.errors import MissingExtraError, RCExplainerError, require
 from rcexplainer.server.application import make_app
 from rcexplainer.server.limits import AccessRules, Application, RequestLimits
 from rcexplainer.server.live_page import PageTexts
 
 
-def make_server(opened: NamedInstances, limit: int, rules: AccessRules, limits: RequestLimits) -> Application:
+def make_server(
+    opened: NamedInstances, limit: int, rules: AccessRules, limits: RequestLimits, disclose: str = "scores"
+) -> Application:
     """Make the application.
 
     Args:
@@ -21,9 +24,10 @@ def make_server(opened: NamedInstances, limit: int, rules: AccessRules, limits: 
         limit: Only the first of these instances.
         rules: Who may ask.
         limits: How much.
+        disclose: What clients are told: scores, counterfactual or prediction.
 
     Raises:
-        RCExplainerError: There is nothing to serve.
+        RCExplainerError: There is nothing to serve, or no such disclosure.
     """
     data, chosen = opened.network.data, opened.chosen[:limit]
     if not chosen:
@@ -39,7 +43,15 @@ def make_server(opened: NamedInstances, limit: int, rules: AccessRules, limits: 
         read_smiles=smiles_graph if data.name.startswith(SMILES_SETS) and _reads_smiles() else None,
     )
     graphs = [data.graph] if within else graphs_at(data, positions)
-    return make_app(fitted, graphs, positions if within else None, rules=rules, limits=limits, texts=texts)
+    return make_app(
+        fitted,
+        graphs,
+        positions if within else None,
+        rules=rules,
+        limits=limits,
+        texts=texts,
+        disclose=checked_disclosure(disclose),
+    )
 
 
 def _reads_smiles() -> bool:

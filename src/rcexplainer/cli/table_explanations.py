@@ -16,6 +16,7 @@ from rcexplainer.cli.named_instances import explainer_file, open_explainer
 from rcexplainer.cli.own_functions import own_graphs
 from rcexplainer.cli.own_network import find_model
 from rcexplainer.datasets.graph_table import GraphTable
+from rcexplainer.disclosure import checked_disclosure
 from rcexplainer.engine import local
 from rcexplainer.engine.job_folder import JobFolder
 from rcexplainer.engine.row_options import RowOptions
@@ -161,6 +162,7 @@ def row_options(settings: ExplainSettings, scores: str) -> RowOptions:
         confidence=settings.confidence,
         refine=settings.refine,
         scores=cast(int | Literal["none", "all"], kept),
+        disclose=checked_disclosure(settings.disclose),
     )
 
 

@@ -22,6 +22,7 @@ ID_COLUMNS = ("id", "identifier", "molecule_id", "mol_id", "compound_id", "chemb
 # How programs write a missing value. The word "none" is not among them: it may well be a class.
 MISSING = ("", "nan", "na", "n/a", "null")
 WITHOUT_LABELS = "; molecules without labels can be explained: `rcexplainer explain --input FILE`"
+MOST_CHARACTERS = 10_000  # of a SMILES: RDKit takes seconds for these, and minutes for ten times as many
 ROWS_SHOWN = 5  # in messages; `bad_rows` has them all
 
 
@@ -165,6 +166,9 @@ def parse_row(row: Row) -> "Chem.Mol | BadRow":
         return BadRow(row.line, row.smiles, "the label is missing")
     if not row.smiles:
         return BadRow(row.line, row.smiles, "the SMILES is missing")
+    if len(row.smiles) > MOST_CHARACTERS:
+        long = f"the SMILES has {len(row.smiles):,} characters; up to {MOST_CHARACTERS:,} are read"
+        return BadRow(row.line, f"{row.smiles[:60]}…", long)
     chem = require("rdkit.Chem", "chem")
     with require("rdkit.rdBase", "chem").BlockLogs():  # its complaints become the reason
         mol = chem.MolFromSmiles(row.smiles)

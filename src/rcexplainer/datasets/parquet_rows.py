@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 ROW_GROUP = 4096  # rows written, and rows decoded at a time
 SAMPLE_ROWS = 256  # from which the size of a row in memory is judged
+MOST_NUMBERS, NUMBERS_PER_BYTE = 1 << 27, 1 << 12  # that a file may claim: so many, or so many for each of its bytes
+LONGEST_TEXT = 131_072  # bytes, as in CSV files
 FOOTER_END = 8  # bytes behind the footer: its length, and PAR1
 
 
@@ -29,7 +31,7 @@ class ParquetRows:
         path: The file.
 
     Raises:
-        DatasetError: It is no Parquet file, or was cut short.
+        DatasetError: It is no Parquet file, was cut short, or claims more numbers than its size can stand for.
         MissingExtraError: pyarrow is not installed.
     """
 
@@ -38,6 +40,7 @@ class ParquetRows:
         self.path = path
         file = self._open()
         self.schema: pa.Schema = file.schema_arrow
+        self._check_claims(file.metadata)
         self.num_rows: int = file.metadata.num_rows
         groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
         self._starts = [0, *accumulate(group.num_rows for group in groups)]
@@ -65,7 +68,8 @@ class ParquetRows:
         cursor = self._cursor
         if cursor is None or cursor.columns != tuple(columns) or not self._starts[group] <= cursor.row <= start:
             begin = self._starts[group]
-            cursor = _Cursor(self._open(), tuple(columns), range(group, len(self._starts) - 1), begin)
+            texts = [name for name in columns if _is_text(self.schema.field(name).type)]
+            cursor = _Cursor(self._open(texts), tuple(columns), range(group, len(self._starts) - 1), begin)
         self._cursor = None
         try:
             cursor.take(start - cursor.row)
@@ -73,7 +77,7 @@ class ParquetRows:
         except (pa.ArrowException, OSError) as error:
             raise DatasetError(f"{self.path}, rows {start} to {stop - 1}, cannot be read: {error}") from error
         self._cursor = cursor
-        return pa.Table.from_batches(found, pa.schema([self.schema.field(name) for name in columns]))
+        return self._spelt_out(found, pa.schema([self.schema.field(name) for name in columns]))
 
     def num_bytes(self, columns: Sequence[str]) -> int:
         """What columns take in memory, as far as the first rows tell: files are encoded, by a factor that varies.
@@ -86,12 +90,38 @@ class ParquetRows:
         except DatasetError:
             return self.path.stat().st_size
 
-    def _open(self) -> Any:
+    def _check_claims(self, metadata: Any) -> None:
+        """Refuse a file of a few bytes that claims to stand for gigabytes: encodings repeat a number for nothing."""
+        groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
+        numbers = sum(group.column(place).num_values for group in groups for place in range(group.num_columns))
+        size = self.path.stat().st_size
+        if numbers > max(MOST_NUMBERS, NUMBERS_PER_BYTE * size):
+            raise DatasetError(
+                f"{self.path} claims {numbers:,} numbers in {size:,} bytes: more than {MOST_NUMBERS:,} are read only "
+                f"from files with a byte for every {NUMBERS_PER_BYTE:,}"
+            )
+
+    def _spelt_out(self, batches: list[Any], schema: "pa.Schema") -> "pa.Table":
+        """Rows as a table; texts, which come as dictionaries, as texts: one long text may be repeated in every row."""
+        import pyarrow as pa
+        from pyarrow import compute, types
+
+        for batch in batches:
+            for name, array in zip(batch.schema.names, batch.columns, strict=True):
+                if types.is_dictionary(array.type) and _is_text(array.type.value_type):
+                    longest = compute.max(compute.binary_length(array.dictionary)).as_py() or 0
+                    if longest > LONGEST_TEXT:
+                        raise DatasetError(
+                            f"{self.path}: {name} has a text of {longest:,} bytes; up to {LONGEST_TEXT:,} are read"
+                        )
+        return pa.Table.from_batches([batch.cast(schema) for batch in batches], schema)
+
+    def _open(self, texts: Sequence[str] = ()) -> Any:
         import pyarrow as pa
         from pyarrow import parquet
 
         try:
-            return parquet.ParquetFile(self.path)
+            return parquet.ParquetFile(self.path, read_dictionary=list(texts))
         except (pa.ArrowException, OSError) as error:
             raise DatasetError(f"{self.path} is no Parquet file, or was cut short: {error}") from error
 
@@ -103,6 +133,13 @@ class ParquetRows:
             length = int.from_bytes(file.read(4), "little")
             file.seek(max(size - FOOTER_END - length, 0))
             return hashlib.sha256(f"{size} ".encode() + file.read(length)).hexdigest()
+
+
+def _is_text(kind: "pa.DataType") -> bool:
+    from pyarrow import types
+
+    known = (types.is_string, types.is_large_string, types.is_string_view, types.is_binary, types.is_large_binary)
+    return any(one(kind) for one in known)
 
 
 class _Cursor:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 NODE_COLUMNS = ("x", "pos")
 EDGE_COLUMNS = ("edge_attr", "edge_weight", "edge_type")
 NAME_COLUMNS = ("id", "smiles")
+MOST_BARE_NODES = 4096  # of a graph without x: nodes that no edge can name, of which a row can claim any number
 SCHEMA_HINT = (
     "a graph is a row with edge_index (list<list<int>>, where edges start and where they end) and x "
     "(list<list<float>>, the features of each node), as rc.datasets.to_parquet writes it"
@@ -215,6 +216,12 @@ def _lengths(columns: _Columns) -> dict[int, str]:
     """Rows whose columns do not belong together."""
     assert columns.index.inner is not None
     starts, ends, wrong = columns.index.inner[::2], columns.index.inner[1::2], dict[int, str]()
+    if "x" not in columns.wide:
+        for row in np.flatnonzero(columns.num_nodes > 2 * starts + MOST_BARE_NODES).tolist():
+            wrong[row] = (
+                f"num_nodes is {columns.num_nodes[row]} for {starts[row]} edges: without x, at most {MOST_BARE_NODES} "
+                "nodes may have no edge"
+            )
     for row in np.flatnonzero(starts != ends).tolist():
         wrong[row] = f"edge_index holds {starts[row]} nodes where edges start, but {ends[row]} where they end"
     for name, column in columns.wide.items():

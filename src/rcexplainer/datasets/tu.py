@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
-from torch_geometric.datasets import TUDataset
 from torch_geometric.io import read_tu_data
 
 from rcexplainer.datasets.dataset import OUTSIDE, GraphDataset, stratified_split
+from rcexplainer.datasets.tu_download import fetch
 from rcexplainer.datasets.tu_raw import Booleans, Integers, RawSet, check_raw
 from rcexplainer.errors import DatasetError, MissingDataError
 
@@ -176,14 +176,14 @@ def _find(name: str, root: Path | None) -> Path:
 
 
 def _download(name: str, root: Path) -> None:
-    """Let PyG download and unpack the set in a temporary folder, then move the raw files into place.
+    """Download and unpack the set in a temporary folder, then move the raw files into place.
 
     NAME_A.txt, which `_find` looks for, is moved last: whatever it finds is complete, even if a run was killed.
     """
     logger.info("downloading the TU set %s to %s", name, root)
     root.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=f".{name}-", dir=root, ignore_cleanup_errors=True) as aside:
-        TUDataset(aside, name)
+        fetch(Path(aside), name)
         files = list(Path(aside, name, "raw").glob(f"{name}_*.txt"))
         target = root / name / "raw"
         target.mkdir(parents=True, exist_ok=True)

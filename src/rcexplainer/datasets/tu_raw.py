@@ -19,6 +19,7 @@ Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
 
 GROUND_TRUTH = "edge_ground_truth.txt"
+MOST_ONE_HOT, LIGHT_ONE_HOT = 1 << 30, 1 << 26  # numbers that the labels of a file become; always allowed below
 AGAIN = "the file may be truncated or edited; download the set again"
 
 
@@ -85,7 +86,9 @@ def check_raw(folder: Path, name: str, required: tuple[str, ...] = ()) -> RawSet
     _check_length(path("graph_labels"), _read(path("graph_labels")), *per_graph)
     for part, expected in (("node_labels", per_node), ("edge_labels", per_edge)):
         if part in required or path(part).exists():
-            _check_length(path(part), _read(path(part), columns=None), *expected)
+            labels = _read(path(part), columns=None)
+            _check_length(path(part), labels, *expected)
+            _check_labels(path(part), labels)
     for part, expected in (("node_attributes", per_node), ("edge_attributes", per_edge)):
         if path(part).exists():
             _check_length(path(part), _read(path(part), columns=None, kind=np.float64), *expected)
@@ -160,6 +163,17 @@ def _check_length(path: Path, values: NDArray[Any], expected: int, reason: str) 
     """Check the number of lines."""
     if len(values) != expected:
         raise DatasetError(f"{path} has {len(values)} lines, expected {expected} as {reason}; {AGAIN}")
+
+
+def _check_labels(path: Path, labels: Integers) -> None:
+    """Check that one-hot labels fit into memory: PyG makes a column for every number between the least and the most."""
+    columns = sum(int(most) - int(least) + 1 for least, most in zip(labels.min(0), labels.max(0), strict=True))
+    size = len(labels) * columns
+    if size > MOST_ONE_HOT or (size > LIGHT_ONE_HOT and len(labels) < 100 * columns):
+        raise DatasetError(
+            f"{path} has labels from {labels.min()} to {labels.max()} in {len(labels)} lines: one-hot, they would be "
+            f"{size:,} numbers; number the labels 0, 1, 2, … without gaps"
+        )
 
 
 def _check_indicator(path: Path, indicator: Integers) -> None:

@@ -119,8 +119,7 @@ class _Results:
         import pyarrow as pa
 
         failed = np.asarray([error is not None for error in self.errors], bool)
-        searched = options.search != "none"
-        without = failed | (not searched)
+        without = failed | (not options.searched)
         names = np.asarray(stamp.class_names, object)
         nothing: list[str | None] = [None] * rows.count
         new = _classes(self.after)

@@ -75,8 +75,10 @@ class JobFolder:
             return
         try:
             old = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise RCExplainerError(f"{file} cannot be read ({error}): choose another --out") from error
+        if not isinstance(old, dict):
+            raise RCExplainerError(f"{file} is not the description of a job: choose another --out")
         differ = [name for name in {**new, **old} if old.get(name) != new.get(name)]
         if differ:
             told = "; ".join(f"{name} was {_short(old.get(name))}, now {_short(new.get(name))}" for name in differ)

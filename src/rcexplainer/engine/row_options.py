@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from rcexplainer.core.budget import Budget, Seconds, checked_budget
+from rcexplainer.disclosure import Disclosure, checked_disclosure, refuse_withheld
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.results import Search
@@ -20,6 +21,7 @@ class RowOptions:
         confidence: The probability that another class must reach.
         refine: Model runs to spend on each ranking; None: none.
         scores: Edge scores to keep: none, those of all edges, or of the k best.
+        disclose: What rows tell; columns of what is withheld are null, or not there.
     """
 
     search: Search = "prefix"
@@ -28,12 +30,22 @@ class RowOptions:
     confidence: float | None = None
     refine: int | None = None
     scores: int | Literal["none", "all"] = "none"
+    disclose: Disclosure = "scores"
 
     def __post_init__(self) -> None:
         checked_budget(self.budget)
         whole = isinstance(self.scores, int) and not isinstance(self.scores, bool)
         if self.scores not in ("none", "all") and not (whole and int(self.scores) > 0):
             raise RCExplainerError(f"scores must be none, all or a number of edges such as 10, got {self.scores!r}")
+
+        checked_disclosure(self.disclose)
+        if self.scores != "none":
+            refuse_withheld(f"scores={self.scores!r}", "scores", self.disclose)
+
+    @property
+    def searched(self) -> bool:
+        """Whether rows have a counterfactual."""
+        return self.search != "none" and self.disclose != "prediction"
 
     def explained(self, fitted: FittedExplainer, graphs: Any) -> Any:
         """Explain graphs; one that fails keeps its place."""
@@ -45,6 +57,7 @@ class RowOptions:
             confidence=self.confidence,
             refine=self.refine,
             on_error="keep",
+            disclose=self.disclose,
         )
 
     def values(self) -> dict[str, Any]:

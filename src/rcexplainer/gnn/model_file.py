@@ -11,6 +11,7 @@ import torch
 from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.gnn.models import GNN, GNNConfig
 from rcexplainer.saving.files import read_tensors, write_tensors
+from rcexplainer.saving.header_claims import check_count, check_shapes
 from rcexplainer.short_repr import ShortRepr
 
 GNN_FORMAT = "rcexplainer-gnn"
@@ -59,7 +60,11 @@ def load_gnn(path: str | Path, device: torch.device | str | None = None) -> Save
         known = {field.name for field in fields(GNNConfig)}
         if unknown := sorted(stored.keys() - known):
             raise CheckpointError(f"{path} was written by another version: unknown settings {', '.join(unknown)}")
-        model = GNN(GNNConfig(**{**stored, "head_hidden": tuple(stored["head_hidden"])}))
+        config = GNNConfig(**{**stored, "head_hidden": tuple(stored["head_hidden"])})
+        check_count(path, "layers", config.layers + len(config.head_hidden), len(tensors))
+        with torch.device("meta"):
+            check_shapes(path, GNN(config), tensors)
+        model = GNN(config)
         model.load_state_dict(tensors)
         info = json.loads(header["info"])
     except CheckpointError:

@@ -211,7 +211,8 @@ class GNN(nn.Module):
         if self.config.task == "node":
             return z
         if self.config.task == "link":
-            assert edge_label_index is not None, "a link task needs edge_label_index: the pairs of nodes to predict"
+            if edge_label_index is None:
+                raise RCExplainerError("a link task needs edge_label_index: the pairs of nodes to predict")
             return z[edge_label_index[0]] * z[edge_label_index[1]]
         return POOLS[self.config.pool](z, batch)
 

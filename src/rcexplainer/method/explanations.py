@@ -11,6 +11,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from rcexplainer.counterfactual_graph import Counterfactual
+from rcexplainer.disclosure import Disclosure
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.field_check import FieldCheck
 from rcexplainer.sources import AnyGraph, GraphSource
@@ -67,6 +68,7 @@ class ExplanationColumns:
     relevance: Tensor | None = None  # [E]
     refined: list[int] | None = None  # model runs spent on each ranking; None: it was left as it is
     checked: FieldCheck | None = None  # how answers were compared with a graph that is not in memory
+    disclosed: Disclosure = "scores"  # otherwise scores and relevance are empty
     # Graphs on the CPU by their id, which stays theirs as the instances hold them: many instances may share one.
     _moved: dict[int, Data] = field(default_factory=dict)
 
@@ -91,6 +93,7 @@ class ExplanationColumns:
             0 if self.refined is None else self.refined[place],
             one.node_ids.clone() if one.node_ids is not None else None,
             self.checked,
+            self.disclosed,
         )
 
     def _on_cpu(self, graph: AnyGraph) -> AnyGraph:

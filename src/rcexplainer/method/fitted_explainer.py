@@ -19,6 +19,7 @@ from rcexplainer.arguments import clear_arguments
 from rcexplainer.core.budget import Budget, Deadline, checked_budget, checked_runs
 from rcexplainer.core.flip_query import checked_confidence
 from rcexplainer.core.region_distance import Distances
+from rcexplainer.disclosure import Disclosure, checked_disclosure
 from rcexplainer.errors import ExplainError, NotFittedError, RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn.graph_checks import GraphKind, Graphs, source_of, stream
@@ -26,7 +27,7 @@ from rcexplainer.gnn.split import SplitModel
 from rcexplainer.method import inputs
 from rcexplainer.method.explain_stream import ExplainStream
 from rcexplainer.method.explanations import BatchInstances, Explanations
-from rcexplainer.method.no_search import refuse_without_search
+from rcexplainer.method.no_search import refuse_for_predictions, refuse_without_search
 from rcexplainer.method.results import SEARCHES, ExplainRun, Scores, Search
 from rcexplainer.method.settings import checked_names
 from rcexplainer.sources import AnyGraph, GraphSource
@@ -80,6 +81,7 @@ class FittedExplainer:
         budget: Budget = ...,
         confidence: float | None = ...,
         refine: int | None = ...,
+        disclose: Disclosure = ...,
     ) -> Explanation: ...
     @overload
     def explain(
@@ -95,6 +97,7 @@ class FittedExplainer:
         refine: int | None = ...,
         progress: bool = ...,
         confidence: float | None = ...,
+        disclose: Disclosure = ...,
     ) -> Explanations: ...
 
     @clear_arguments()
@@ -111,6 +114,7 @@ class FittedExplainer:
         refine: int | None = None,
         progress: bool = False,
         confidence: float | None = None,
+        disclose: Disclosure = "scores",
     ) -> Explanation | Explanations:
         """Explain one instance, or several.
 
@@ -137,6 +141,9 @@ class FittedExplainer:
             confidence: The probability that the model must give another class (or `target_class`) without the deleted
                 edges, such as 0.8, so that the counterfactual does not stand on the boundary. None: it need only be the
                 predicted class. It needs a search.
+            disclose: What the explanations tell. "scores": everything. "counterfactual": the prediction and the
+                counterfactual; the scores and relevance of edges are not in them. "prediction": the prediction alone;
+                nothing is searched for. Reading what is withheld is a `WithheldError`.
 
         Returns:
             An `Explanation` for one `Data` or one node or pair; otherwise a read-only sequence, in the order of the
@@ -150,7 +157,7 @@ class FittedExplainer:
             raise RCExplainerError(f"on_error must be one of {', '.join(get_args(OnError))}, got {on_error!r}")
         single = TASKS[self.split.task].single(graphs, index)
         graphs = source_of(graphs) or graphs
-        run = self._run(graphs, search, target_class, budget, confidence, refine)
+        run = self._run(graphs, search, target_class, budget, confidence, refine, disclose)
         most = inputs.most_edges(self.split.device, isinstance(graphs, GraphSource))
         call = ExplainStream(run, most, inputs.candidate_masks(candidates), progress)
         whole = self._whole_batch(graphs) if index is None and candidates is None else None
@@ -184,6 +191,7 @@ class FittedExplainer:
         refine: int | None = None,
         progress: bool = False,
         confidence: float | None = None,
+        disclose: Disclosure = "scores",
     ) -> Iterator[Explanation | Failure]:
         """Stream explanations; memory is bounded by a chunk of instances.
 
@@ -197,12 +205,13 @@ class FittedExplainer:
             refine: As for `explain`.
             progress: As for `explain`.
             confidence: As for `explain`.
+            disclose: As for `explain`.
 
         Yields:
             An `Explanation`, or a `Failure` for an instance that could not be explained, in the order of the input.
         """
         graphs = source_of(graphs) or graphs
-        run = self._run(graphs, search, target_class, budget, confidence, refine)
+        run = self._run(graphs, search, target_class, budget, confidence, refine, disclose)
         most = inputs.most_edges(self.split.device, isinstance(graphs, GraphSource))
         call = ExplainStream(run, most, inputs.candidate_masks(candidates), progress)
         return call.results(self._instances(graphs, index))
@@ -245,9 +254,13 @@ class FittedExplainer:
         budget: Budget,
         confidence: float | None,
         refine: int | None,
+        disclose: Disclosure,
     ) -> ExplainRun:
         if search not in ("none", *SEARCHES):
             raise RCExplainerError(f"search must be none, prefix or greedy, got {search!r}")
+        if checked_disclosure(disclose) == "prediction":
+            refuse_for_predictions(budget, confidence, refine)
+            search = "none"
         if search == "none":
             refuse_without_search(budget, confidence, refine)
         late = budget.end if isinstance(budget, Deadline) else None
@@ -265,6 +278,7 @@ class FittedExplainer:
             confidence=checked_confidence(confidence, self.split.num_classes),
             distances=None if search == "none" else self.distances,
             refine=checked_runs(refine),
+            disclose=disclose,
         )
 
     def _instances(self, graphs: Graphs, index: Index | None) -> Iterator[Instance | Exception]:

@@ -26,3 +26,23 @@ def refuse_without_search(budget: Budget, confidence: float | None, refine: int 
         f'budget={budget!r} bounds the search, and there is none with search="none": leave budget out, or give '
         'search="prefix" or "greedy" (refine is bounded by its own number of model runs, or by budget=rc.Seconds(x))'
     )
+
+
+def refuse_for_predictions(budget: Budget, confidence: float | None, refine: int | None) -> None:
+    """Refuse what predictions alone do not use.
+
+    Args:
+        budget: As given to `explain`, with `disclose="prediction"`.
+        confidence: As given.
+        refine: As given.
+
+    Raises:
+        RCExplainerError: One of them would be ignored.
+    """
+    given = {"budget": None if isinstance(budget, Deadline) else budget, "confidence": confidence, "refine": refine}
+    for name, value in given.items():
+        if value is not None:
+            raise RCExplainerError(
+                f'{name}={value!r} is for edge scores and counterfactuals, and disclose="prediction" has neither: '
+                f"leave {name} out, or give another disclose"
+            )

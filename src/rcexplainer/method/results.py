@@ -26,6 +26,7 @@ from rcexplainer.core.verification import (
     check_company,
     check_minimal,
 )
+from rcexplainer.disclosure import Disclosure
 from rcexplainer.errors import GraphError, TimeUpError
 from rcexplainer.gnn.graph_checks import GraphKind
 from rcexplainer.gnn.graph_store import GraphStore
@@ -71,6 +72,7 @@ class ExplainRun:
     confidence: float | None = None  # the probability of the other class that makes a flip; None: the largest
     distances: Distances | None = None  # measures how far counterfactuals lie beyond their regions, if there are any
     refine: int | None = None  # model runs that the ranking of an instance may cost
+    disclose: Disclosure = "scores"  # what results tell; the rest is not in them
 
     @torch.no_grad()
     def __call__(self, asked: Sequence[Instance], candidates: list[Tensor] | None) -> ExplanationColumns:
@@ -94,7 +96,7 @@ class ExplainRun:
         if not one_by_one and (len(asked) > 1 or self.whole is not None):
             log_probs = settle(log_probs, *nothing_removed(ptr), ptr, alone)
         labels = log_probs.argmax(1)
-        readings = as_readings(self.scores(instances, labels, self.target))
+        readings = self._readings(instances, labels)
         runs_spent: Tensor | None = None
         meter = Meter(len(asked), self.budget, labels.device)
         if self.refine is not None:
@@ -125,7 +127,15 @@ class ExplainRun:
         self._report_disputes(asked, answers.disputed)
         results = columns(asked, instances, answers, readings, self.class_names)
         results = replace(results, checked=None if whole is None else whole.check)
+        if self.disclose != "scores":
+            results = replace(results, scores=results.scores.new_zeros(0), relevance=None, disclosed=self.disclose)
         return results if runs_spent is None else replace(results, refined=runs_spent.tolist())
+
+    def _readings(self, instances: Instances, labels: Tensor) -> UnitReadings:
+        """The scores of the method, which predictions alone do not need."""
+        if self.disclose == "prediction":
+            return UnitReadings(instances.units.owner.new_zeros(len(instances.units), dtype=torch.float))
+        return as_readings(self.scores(instances, labels, self.target))
 
     def _minimal(self, answers: Answers, alone: Evaluate, size: int) -> Answers:
         """The answers after a sample of those called minimal was looked at alone; without that, none is called so."""

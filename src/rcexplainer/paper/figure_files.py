@@ -5,6 +5,7 @@
 
 import json
 import logging
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from rcexplainer.viz.figure import save_figure
 
 FIGURE_FOLDER, CAPTION_FILE = "figures", "figures.json"
 FIGURE_FORMATS = ("svg", "png")
+FIGURE_NAME = re.compile(r"\w[\w.+ -]*")  # it becomes the name of a file
 Captions = dict[str, dict[str, str]]
 log = logging.getLogger(__name__)
 
@@ -61,10 +63,13 @@ def read_captions(folder: Path) -> Captions:
         folder: The results folder.
 
     Returns:
-        Entry → name → caption; nothing where none were drawn.
+        Entry → name → caption; nothing where none were drawn. A name that could be a path is left out.
     """
     try:
         found = json.loads((folder / FIGURE_FOLDER / CAPTION_FILE).read_text(encoding="utf-8"))
-        return {str(entry): {str(name): str(text) for name, text in own.items()} for entry, own in found.items()}
+        return {
+            str(entry): {str(name): str(text) for name, text in own.items() if FIGURE_NAME.fullmatch(str(name))}
+            for entry, own in found.items()
+        }
     except (OSError, ValueError, AttributeError):
         return {}

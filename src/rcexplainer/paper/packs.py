@@ -27,6 +27,7 @@ from rcexplainer.paper.record import Record, dump
 from rcexplainer.saving.files import write_whole
 
 SUFFIX = ".jsonl.gz"
+LONGEST_LINE = 1 << 26  # characters; a few compressed bytes can stand for any number
 Signature = tuple[tuple[str, int, int], ...]  # name, time of change and size of every compact file
 log = logging.getLogger(__name__)
 
@@ -103,9 +104,9 @@ def read_pack(path: Path) -> tuple[list[Record], bool]:
         return records, True
     try:
         with gzip.open(path, "rt", encoding="utf-8") as lines:
-            for line in lines:
-                records.append(Record.from_row(json.loads(line)))  # noqa: PERF401  rows before the damage are kept
-    except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error):
+            while line := lines.readline(LONGEST_LINE):
+                records.append(Record.from_row(json.loads(line)))
+    except (OSError, RecursionError, EOFError, ValueError, KeyError, TypeError, zlib.error):
         return records, False
     return records, True
 

@@ -180,7 +180,7 @@ def _pictures(folder: Path, captions: Mapping[str, str], prefix: str) -> Iterato
     """The figures whose files are there."""
     for name, caption in captions.items():
         files = [f"{FIGURE_FOLDER}/{name}.{kind}" for kind in FIGURE_FORMATS]
-        if (folder / files[0]).is_file():
+        if (folder / files[0]).is_file() and not (folder / files[0]).is_symlink():
             source = "data:image/svg+xml;base64," + base64.b64encode((folder / files[0]).read_bytes()).decode()
             there = tuple(prefix + path for path in files if (folder / path).is_file())
             yield ReportPicture(caption, source, there)

@@ -23,6 +23,7 @@ from rcexplainer.gnn.forward import Forward
 from rcexplainer.gnn.split import SplitModel
 from rcexplainer.saving.files import read_tensors, write_tensors
 from rcexplainer.saving.fingerprint import describe, recognise
+from rcexplainer.saving.header_claims import MOST_HOPS, check_count
 
 FORMAT = "rcexplainer-explainer"
 # Settings of 0.1 that are constants now, or follow from others, with the value that today's code has for them.
@@ -98,6 +99,8 @@ def read_explainer(path: str | Path, model: nn.Module, forward: Forward | None =
     try:
         about = json.loads(header["about"])
         config = config_of(about["config"])
+        check_count(path, "hops", about["hops"], MOST_HOPS)
+        check_count(path, "averaged gates", about.get("ensemble", 1), len(tensors), least=1)
         split, probes = recognise(path, model, forward, tensors, about)
         tensors = {name: tensor.to(device_of(model)) for name, tensor in tensors.items()}
         return SavedExplainer(

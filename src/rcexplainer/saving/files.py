@@ -10,6 +10,7 @@ from typing import Any
 from torch import Tensor
 
 from rcexplainer.errors import CheckpointError
+from rcexplainer.saving.header_claims import check_nesting
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: Mapping[str, str]) -> Path:
@@ -50,6 +51,7 @@ def read_tensors(path: Path, wanted: str) -> tuple[dict[str, Tensor], dict[str, 
         header = file.metadata() or {}
     if header.get("format") != wanted:
         raise CheckpointError(f"{path} is not a {wanted} file: its format is {header.get('format')!r}")
+    check_nesting(path, header)
     return tensors, header
 
 

@@ -25,6 +25,7 @@ from rcexplainer.gnn.forward import Forward
 from rcexplainer.gnn.mask_error import half_deleted
 from rcexplainer.gnn.split import SplitModel, as_batch, split_model
 from rcexplainer.gnn.trial import SAME
+from rcexplainer.saving.header_claims import check_probes
 
 SAVED_PROBES = 4
 
@@ -112,6 +113,7 @@ def recognise(
     if not isinstance(model, nn.Module):
         raise CheckpointError(f"{path} needs the GNN it was fitted for, a torch.nn.Module, got {type(model).__name__}")
     _check_fingerprint(path, about["fingerprint"], fingerprint(model))
+    check_probes(path, about["probes"], tensors)
     device = device_of(model)
     there = {name: tensor.to(device) for name, tensor in tensors.items()}
     probes = tuple(

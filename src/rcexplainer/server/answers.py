@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from rcexplainer.core.budget import Deadline
+from rcexplainer.disclosure import Disclosure
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn.graph_checks import stream
 from rcexplainer.gnn.graph_store import delete_edges
@@ -30,10 +31,12 @@ class ModelAnswers:
     Attributes:
         fitted: The explainer.
         seconds: What a request may take, from its arrival.
+        disclose: What explanations tell.
     """
 
     fitted: FittedExplainer
     seconds: float
+    disclose: Disclosure = "scores"
 
     @torch.no_grad()
     def predictions(self, requests: Sequence[PredictRequest]) -> list[Tensor | Exception]:
@@ -133,6 +136,7 @@ class ModelAnswers:
                 budget=Deadline(first + options.seconds, last + self.seconds),
                 refine=options.refine,
                 confidence=options.confidence,
+                disclose=self.disclose,
             )
         except ValueError as error:  # an option that this explainer does not have
             return [error] * len(group)
@@ -169,10 +173,12 @@ def explanation_values(one: Explanation, names: Sequence[str]) -> dict[str, Any]
     Returns:
         The prediction; `edges`, pairs of nodes, with their `scores`; `counterfactual` (None where none was searched
         for), with the deleted pairs in `removed`. `exhausted` says that the time was up: it is the best so far.
+        Where scores are withheld, there are no `edges`, `scores` and `relevance` either: other edges are not named.
     """
-    values = prediction_values(one.probabilities, names)
-    values |= {"edges": one.units.pair.T.tolist(), "scores": one.unit_scores.tolist(), "refined": one.refined}
-    values["relevance"] = None if one.relevance is None else one.unit_relevance.tolist()
+    values = prediction_values(one.probabilities, names) | {"refined": one.refined}
+    if one.disclosed == "scores":
+        values |= {"edges": one.units.pair.T.tolist(), "scores": one.unit_scores.tolist()}
+        values["relevance"] = None if one.relevance is None else one.unit_relevance.tolist()
     values["counterfactual"] = None
     if (found := one.counterfactual) is not None:
         values["counterfactual"] = {

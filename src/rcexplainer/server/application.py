@@ -11,6 +11,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from rcexplainer import __version__
+from rcexplainer.disclosure import Disclosure, checked_disclosure
 from rcexplainer.errors import RCExplainerError, TimeUpError, require
 from rcexplainer.explanation import Explanation
 from rcexplainer.method.fitted_explainer import FittedExplainer
@@ -32,6 +33,12 @@ ROUTE_ERRORS = {
     404: "there is nothing at this address: /openapi.json says what there is",
     405: "this address takes another method: /openapi.json says which",
 }
+EXPLAIN_SUMMARIES: dict[Disclosure, str] = {
+    "scores": "Edge scores and a counterfactual",
+    "counterfactual": "A counterfactual; the scores of edges are withheld",
+    "prediction": "The prediction; scores and counterfactuals are withheld",
+}
+NO_PAGE = "This server discloses the {} alone and has no page: /openapi.json says what can be asked.\n"
 OWN_FAULT = "the model could not answer this; the server's log says why"
 
 
@@ -43,6 +50,7 @@ def make_app(
     rules: AccessRules | None = None,
     limits: RequestLimits | None = None,
     texts: PageTexts | None = None,
+    disclose: Disclosure = "scores",
 ) -> Application:
     """Make a server for one explainer, as an ASGI application.
 
@@ -53,22 +61,24 @@ def make_app(
         rules: Who may ask; by default only this machine, without a token.
         limits: How much a request may ask for.
         texts: What the page calls things, and how SMILES are read.
+        disclose: What clients are told, as for `explain`. Without scores there is no page, whose drawings and curves
+            show them, and no question about chosen edges.
 
     Returns:
         The application, for uvicorn or any other ASGI server.
 
     Raises:
         MissingExtraError: FastAPI is not installed.
-        RCExplainerError: There is no graph.
+        RCExplainerError: There is no graph, or no such disclosure.
     """
     require("fastapi", "app")
     from fastapi import FastAPI, Request
-    from fastapi.responses import HTMLResponse, JSONResponse
+    from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
     from starlette.exceptions import HTTPException
 
     if not graphs:
         raise RCExplainerError("a server needs at least one graph")
-    limits = limits or RequestLimits()
+    limits, disclose = limits or RequestLimits(), checked_disclosure(disclose)
     known = KnownInstances(
         [AskedInstance(graph) for graph in graphs]
         if index is None
@@ -77,8 +87,8 @@ def make_app(
     texts = texts or PageTexts()
     live = LivePage(fitted, graphs, index, texts, limits.seconds)
     form = GraphForm.of(graphs[0], limits)
-    reader = RequestReader(known, form, fitted.split.task, limits, texts.read_smiles)
-    names, answers = class_labels(fitted), ModelAnswers(fitted, limits.seconds)
+    reader = RequestReader(known, form, fitted.split.task, limits, texts.read_smiles, disclose)
+    names, answers = class_labels(fitted), ModelAnswers(fitted, limits.seconds, disclose)
     worker = ThreadPoolExecutor(1, "model")
     predictions: BatchQueue[PredictRequest, Tensor] = BatchQueue(answers.predictions, worker, limits.waiting)
     explanations: BatchQueue[ExplainRequest, Explanation] = BatchQueue(answers.explanations, worker, limits.waiting)
@@ -109,11 +119,14 @@ def make_app(
             "classes": names,
             "instances": len(known.given),
             "seconds": limits.seconds,
+            "disclose": disclose,
         }
 
-    @app.post(
-        "/predict", summary="The prediction for an instance", openapi_extra=json_body(INSTANCE_SCHEMA | DELETED_SCHEMA)
-    )
+    everything = disclose == "scores"
+    deleted = DELETED_SCHEMA if everything else {}
+    options = {name: own for name, own in OPTIONS_SCHEMA.items() if everything or name != "candidates"}
+
+    @app.post("/predict", summary="The prediction for an instance", openapi_extra=json_body(INSTANCE_SCHEMA | deleted))
     async def predict(request: Request) -> Any:
         async def work() -> dict[str, Any]:
             asked = reader.predict(read_json(await request.body()))
@@ -123,15 +136,26 @@ def make_app(
 
     @app.post(
         "/explain",
-        summary="Edge scores and a counterfactual",
-        openapi_extra=json_body(INSTANCE_SCHEMA | OPTIONS_SCHEMA),
+        summary=EXPLAIN_SUMMARIES[disclose],
+        openapi_extra=json_body(INSTANCE_SCHEMA | options),
     )
     async def explain(request: Request) -> Any:
         async def work() -> dict[str, Any]:
             asked = reader.explain(read_json(await request.body()))
+            if disclose == "prediction":
+                plain = PredictRequest(asked.asked, frozenset(), asked.arrived)
+                return prediction_values(await predictions.ask(plain), names)
             return explanation_values(await explanations.ask(asked), names)
 
         return await answered(work())
+
+    if not everything:
+
+        @app.get("/", include_in_schema=False)
+        async def no_page() -> Any:
+            return PlainTextResponse(NO_PAGE.format(disclose))
+
+        return Guard(app, rules or AccessRules(), limits)
 
     made = PageOnce(live, worker)
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from rcexplainer.disclosure import Disclosure
 from rcexplainer.method.results import Search
 from rcexplainer.server.instances import AskedInstance, KnownInstances
 from rcexplainer.server.limits import RequestLimits
@@ -72,6 +73,7 @@ class RequestReader:
         task: graph, node or link.
         limits: How much a request may ask for.
         read_smiles: Makes a graph from a SMILES; None: the model is not one of such molecules.
+        disclose: What answers tell; fields that would find out more are refused.
     """
 
     known: KnownInstances
@@ -79,6 +81,7 @@ class RequestReader:
     task: str
     limits: RequestLimits
     read_smiles: Callable[[str], Data] | None = None
+    disclose: Disclosure = "scores"
 
     def predict(self, values: dict[str, Any]) -> PredictRequest:
         """Read a request for a prediction.
@@ -90,6 +93,7 @@ class RequestReader:
             RequestError: A field is unknown or has no valid value.
         """
         _refuse_unknown(values, PREDICT_FIELDS)
+        self._refuse_questions_of_edges(values, "deleted")
         return PredictRequest(self.instance(values), _pairs(values.get("deleted"), "deleted"))
 
     def explain(self, values: dict[str, Any]) -> ExplainRequest:
@@ -102,10 +106,16 @@ class RequestReader:
             RequestError: A field is unknown or has no valid value.
         """
         _refuse_unknown(values, EXPLAIN_FIELDS)
+        self._refuse_questions_of_edges(values, "candidates")
         asked, candidates = self.instance(values), None
         if values.get("candidates") is not None:
             candidates = edge_columns(asked.graph.edge_index, _pairs(values["candidates"], "candidates"))
         return ExplainRequest(asked, self._options(values), candidates)
+
+    def _refuse_questions_of_edges(self, values: dict[str, Any], name: str) -> None:
+        """With chosen edges deleted, or left, answers tell which edges there are and what each of them does."""
+        if self.disclose != "scores" and name in values:
+            raise RequestError(f"this server discloses the {self.disclose} alone: leave {name} out", 403)
 
     def upload(self, values: dict[str, Any]) -> ExplainRequest:
         """Read an upload: a graph, or a molecule as SMILES.

@@ -17,6 +17,7 @@ from rcexplainer.server.limits import RequestLimits
 LARGEST_WHOLE = 2**53  # beyond it JSON numbers are not exact
 MOST_NESTED = 16
 STRINGS, BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*+"'), re.compile(rb"[\[\]{}]")
+ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half of a character: such a text can be sent to nobody
 PER_NODE = frozenset({"pos"})  # of the shared attributes; the others have a row for each edge
 
 
@@ -49,8 +50,12 @@ def read_json(body: bytes) -> dict[str, Any]:
         raise RequestError(f"the body has more than {MOST_NESTED} arrays or objects inside each other", 400)
     try:
         values = json.loads(body, parse_constant=_no_number)
+        if ESCAPED_SURROGATE.search(body):
+            json.dumps(values, ensure_ascii=False).encode()
     except RequestError:
         raise
+    except UnicodeEncodeError:
+        raise RequestError("the body has half of a character, a surrogate that stands alone", 400) from None
     except ValueError:  # also of bytes that are no text, and of numbers with thousands of digits
         raise RequestError("the body is not JSON", 400) from None
     if not isinstance(values, dict):

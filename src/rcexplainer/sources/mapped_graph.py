@@ -75,6 +75,8 @@ class MappedGraph(GraphSource):
             raise GraphError(f"{self.path / 'node'} has no .npy file: at least one value of nodes is needed, say x.npy")
         first = next(iter(self._node.values()))
         for values in self._node.values():
+            if len(values) and not values.array.size:  # its file is empty, whatever number of nodes it claims
+                raise GraphError(f"{values.path} has the shape {values.shape}: rows without numbers, leave it out")
             if len(values) != len(first):
                 raise GraphError(f"{values.path} has {len(values)} rows, {first.path} {len(first)}: one for each node")
         for values in self._edge.values():

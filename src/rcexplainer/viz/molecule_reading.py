@@ -66,11 +66,20 @@ def read_molecule(graph: Data, node_names: Sequence[str] = (), edge_names: Seque
         return _from_features(graph, node_names, edge_names) if mol is None else mol
 
 
+def _encodes(text: str) -> bool:
+    """Whether a text can be given to RDKit: halves of characters cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _from_smiles(graph: Data) -> Any | None:
     """The molecule of `graph.smiles`, with or without its hydrogens as nodes."""
     chem = require("rdkit.Chem", "chem")
     smiles = graph.get("smiles")
-    mol = chem.MolFromSmiles(smiles) if isinstance(smiles, str) else None
+    mol = chem.MolFromSmiles(smiles) if isinstance(smiles, str) and _encodes(smiles) else None
     if mol is None:
         return None
     pairs = {(min(pair), max(pair)) for pair in graph.edge_index.t().tolist() if pair[0] != pair[1]}

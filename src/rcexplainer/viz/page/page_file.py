@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from rcexplainer.disclosure import refuse_withheld
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.method.fitted_explainer import FittedExplainer
@@ -41,7 +42,7 @@ def page(
 
     Raises:
         RCExplainerError: There is nothing to show, the methods do not explain the same instances, `fitted` is of
-            another model, or the path does not end in .html.
+            another model, scores are withheld, or the path does not end in .html.
     """
     if not isinstance(path, str | Path):
         raise RCExplainerError(
@@ -54,7 +55,7 @@ def page(
         raise RCExplainerError(f"names must have one text for each of {number} instances, got {len(names)}")
     curves = None if fitted is None else {method: _curves(fitted, own) for method, own in results.items()}
     document = make_document(results, curves, title, names, node_names, edge_names)
-    return write_whole(path, render_page(document).encode())
+    return write_whole(path, render_page(document).encode(errors="replace"))  # halves of characters cannot be written
 
 
 def checked_page_path(path: Path) -> Path:
@@ -85,6 +86,8 @@ def _by_method(explanations: Explanation | Results | Mapping[str, Results]) -> d
             raise RCExplainerError(
                 f"a page takes explanations, such as those of fitted.explain(graphs), got {type(one).__name__}"
             )
+        if isinstance(one, Explanation):
+            refuse_withheld("a page", "scores", one.disclosed)
     return results
 
 
