@@ -128,16 +128,16 @@ def requirements() -> Iterator[str]:
 
 
 def install(python: Path, name: str, args: argparse.Namespace) -> str:
-    """Install all packages and this repository; what went wrong, or nothing."""
+    """Install all packages and this repository; what went wrong, or nothing. A torch that is there stays."""
     pip = [str(python), "-m", "pip", "install", "--quiet", "--constraint", str(constraints(args.out / name))]
-    upgrade = ["--upgrade", "--upgrade-strategy", "eager"] if name == "newest" else []
     index = ["--index-url", args.torch_index] if args.torch_index else []
+    eager = ["--upgrade", "--upgrade-strategy", "eager"] if name == "newest" else []
+    there = subprocess.run([str(python), "-c", "import torch"], capture_output=True).returncode == 0
+    steps = [] if there else [[*pip, *index, "torch"]]
+    steps.append([*pip, *eager, *sorted(line for line in set(requirements()) if not line.startswith("torch>"))])
+    steps.append([*pip, "--no-deps", "--editable", str(ROOT)])
     print(f"{name}: install", flush=True)
-    for step in (
-        [*pip, *index, *(upgrade[:1]), "torch"],
-        [*pip, *sorted(set(requirements()))],
-        [*pip, "--no-deps", "--editable", str(ROOT)],
-    ):
+    for step in steps:
         done = subprocess.run(step, cwd=args.out, capture_output=True, encoding="utf-8")
         if done.returncode:
             lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
