@@ -49,7 +49,7 @@ def main() -> int:
         "part": "versions",
         "command": " ".join(["python", "tools/version_matrix.py", *sys.argv[1:]]),
         "seed": 0,
-        "version": project()["version"],
+        "version": version(),
         "sizes": {"tests": args.tests or ["tests"], "marked": "not slow"},
         "figures": {row["environment"]: row.get("tests", "not installed") for row in rows},
         "rows": rows,
@@ -194,6 +194,12 @@ def commit() -> str:
 def project() -> dict[str, Any]:
     """The table `project` of pyproject.toml."""
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def version() -> str:
+    """The version of this source."""
+    text = (ROOT / "src" / "rcexplainer" / "__init__.py").read_text(encoding="utf-8")
+    return re.findall(r'^__version__ = "(.+)"', text, re.M)[0]
 
 
 def not_there(row: dict[str, Any]) -> bool:
