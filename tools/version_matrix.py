@@ -28,7 +28,7 @@ ROOT = Path(__file__).parent.parent
 NAMES = ("oldest", "pinned", "newest")
 SHOWN = ("torch", "torch-geometric", "numpy", "networkx", "safetensors", "rdkit", "pyarrow", "ray", "fastapi")
 COMPANIONS = ("pyparsing<3.3",)  # matplotlib 3.8 calls what later ones warn of, and a warning fails a test
-NOT_NEEDED = ("ruff", "mypy")  # they look at the source, whatever is installed
+NOT_NEEDED = ("ruff", "build", "twine", "zizmor")  # they look at the source, whatever is installed
 HOURS = 3  # after which the tests of one environment are given up
 
 
@@ -67,7 +67,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "versions")
     parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES, help="environments")
     parser.add_argument("--tests", nargs="+", default=[], help="files or folders instead of the whole suite")
-    parser.add_argument("--torch-index", help="index that torch is taken from, for a CPU build")
+    parser.add_argument("--torch-index", help="another index, which has CPU builds of torch")
     parser.add_argument("--newest-torch", help="version of torch in the newest environment, if not the index's newest")
     parser.add_argument("--jobs", type=int, default=2, help="processes of pytest")
     return parser.parse_args()
@@ -131,7 +131,7 @@ def requirements() -> Iterator[str]:
 def install(python: Path, name: str, args: argparse.Namespace) -> str:
     """Install all packages and this repository; what went wrong, or nothing. A torch that is there stays."""
     pip = [str(python), "-m", "pip", "install", "--quiet", "--constraint", str(constraints(args.out / name))]
-    index = ["--index-url", args.torch_index] if args.torch_index else []
+    index = ["--extra-index-url", args.torch_index] if args.torch_index else []
     eager = ["--upgrade", "--upgrade-strategy", "eager"] if name == "newest" else []
     there = subprocess.run([str(python), "-c", "import torch"], capture_output=True).returncode == 0
     steps = [] if there else [[*pip, *index, "torch"]]
