@@ -4,7 +4,7 @@ VENV ?= .venv
 RUN = $(VENV)/bin/python -m
 PIP = $(RUN) pip install --quiet --constraint constraints.txt
 
-.PHONY: demo test test-all lint clean
+.PHONY: demo test test-all lint release-check versions clean
 
 demo: $(VENV)/.core
 	$(RUN) rcexplainer demo
@@ -18,6 +18,14 @@ test: lint
 
 test-all: lint
 	$(RUN) pytest -n 2 --dist loadfile
+
+# What a release must pass: built, installed where the repository is not, tried there.
+release-check: $(VENV)/.dev
+	$(VENV)/bin/python tools/release_check.py
+
+# The tests with the oldest supported, the pinned and the newest packages. TORCH_INDEX: an index of CPU builds of torch.
+versions: $(VENV)/.dev
+	$(VENV)/bin/python tools/version_matrix.py $(if $(TORCH_INDEX),--torch-index $(TORCH_INDEX))
 
 lint: $(VENV)/.dev
 	$(RUN) ruff check .

@@ -66,7 +66,7 @@ def main() -> None:
         ours, theirs = (args.folder / f"{engine}-whole" for engine in ENGINES)
         steps.do("engines equal", partial(compared, ours, theirs, args.rows))
     found = {"rows": args.rows, "machine": machine("cpu"), **steps.found}
-    (args.folder / "million.json").write_text(json.dumps(found, indent=1) + "\n")
+    (args.folder / "million.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(found, indent=1))
     sys.exit(0 if all(one.get("equal", True) for one in steps.found.values()) else 1)
 
@@ -82,8 +82,8 @@ class Steps:
         path = self.folder / f"{name.replace(' ', '-')}.json"
         if not path.exists():
             print(f"{name} …", flush=True)
-            path.write_text(json.dumps(step()) + "\n")
-        self.found[name] = json.loads(path.read_text())
+            path.write_text(json.dumps(step()) + "\n", encoding="utf-8")
+        self.found[name] = json.loads(path.read_text(encoding="utf-8"))
         print(f"{name}: {self.found[name]}", flush=True)
 
 
@@ -183,7 +183,7 @@ class Job:
 def alive(process: int) -> bool:
     """Whether there is such a process that has not ended."""
     try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
 

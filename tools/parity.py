@@ -80,7 +80,9 @@ def job(args: argparse.Namespace) -> None:
     about = {"set": args.set, "seed": args.seed, "torch": torch.__version__, "device": args.device or "cpu"}
     path = job_file(args.out, args.set, args.seed)
     part = path.with_suffix(".part")
-    part.write_text(json.dumps({**about, **found, "seconds": round(time.perf_counter() - started, 1)}, indent=1))
+    part.write_text(
+        json.dumps({**about, **found, "seconds": round(time.perf_counter() - started, 1)}, indent=1), encoding="utf-8"
+    )
     part.rename(path)
     checkpoint_file(path).unlink(missing_ok=True)
 
@@ -191,7 +193,7 @@ def run(args: argparse.Namespace) -> None:
             command = [sys.executable, "-W", "ignore", __file__, "job", name, seed]
             options = ["--networks", args.networks, "--out", args.out, "--graphs", args.graphs, "--nodes", args.nodes]
             options += ["--device", args.device] if args.device else []
-            log = (args.out / f"{name}-{seed}.log").open("w")
+            log = (args.out / f"{name}-{seed}.log").open("w", encoding="utf-8")
             process = subprocess.Popen([*command, *map(str, options)], env=environment, stdout=log, stderr=log)
             running[process] = (name, seed)
         for process in [one for one in running if one.poll() is not None]:
@@ -210,7 +212,7 @@ def results(folder: Path, greedy: dict[str, float]) -> dict[tuple[str, str], dic
     """Set and seed → the measures; the fidelity as a ratio to greedy deletion's."""
     found: dict[tuple[str, str], dict[str, float]] = {}
     for path in sorted(folder.glob("*-*.json")):
-        one = json.loads(path.read_text())
+        one = json.loads(path.read_text(encoding="utf-8"))
         if one["seed"] == GREEDY or one["set"] not in SETS:
             continue
         if "drop" in one and one["set"] in greedy:
@@ -225,7 +227,7 @@ def compare(args: argparse.Namespace) -> None:
     greedy: dict[str, float] = {}
     for folder in (args.new, args.old):  # the old reference stands, where there are both: the networks are the same
         for path in folder.glob(f"*-{GREEDY}.json"):
-            one = json.loads(path.read_text())
+            one = json.loads(path.read_text(encoding="utf-8"))
             greedy[one["set"]] = sum(one["drop"])
     old, new = results(args.old, greedy), results(args.new, greedy)
     rows: list[dict[str, Any]] = []
@@ -259,7 +261,7 @@ def compare(args: argparse.Namespace) -> None:
         verdict = "holds" if row["holds"] else "FAILS"
         print(f"{row['set']:13} {row['measure']:16} {row['seeds']}  {numbers}  {verdict}")
     if args.out is not None:
-        args.out.write_text(json.dumps(rows, indent=1))
+        args.out.write_text(json.dumps(rows, indent=1), encoding="utf-8")
 
 
 def main() -> None:

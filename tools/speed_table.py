@@ -76,15 +76,15 @@ def main() -> None:
     found: dict[str, str] = {}
     for path in sorted(args.new.glob("*.json")):
         early = args.old / path.name
-        old = json.loads(early.read_text()) if early.exists() else None
-        found[path.stem] = table(old, json.loads(path.read_text()))
+        old = json.loads(early.read_text(encoding="utf-8")) if early.exists() else None
+        found[path.stem] = table(old, json.loads(path.read_text(encoding="utf-8")))
     if args.page is None:
         for name, text in found.items():
             print(f"{name}\n\n{text}")
         return
-    page = args.page.read_text()
+    page = args.page.read_text(encoding="utf-8")
     filled = PLACE.sub(lambda place: place[1] + found.get(place[2], "not measured\n") + place[3], page)
-    args.page.write_text(filled)
+    args.page.write_text(filled, encoding="utf-8")
 
 
 if __name__ == "__main__":

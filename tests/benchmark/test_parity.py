@@ -14,7 +14,7 @@ def write(folder: Path, **jobs: dict[str, object]) -> Path:
     """A folder of results, one file for each job."""
     folder.mkdir()
     for number, one in jobs.items():
-        (folder / f"{one['set']}-{number}.json").write_text(json.dumps(one))
+        (folder / f"{one['set']}-{number}.json").write_text(json.dumps(one), encoding="utf-8")
     return folder
 
 
@@ -29,7 +29,7 @@ def verdicts(monkeypatch, tmp_path):
     def compared(old: Path, new: Path) -> dict[str, dict[str, float]]:
         monkeypatch.setattr(sys, "argv", ["parity", "compare", str(old), str(new), "--out", str(tmp_path / "found")])
         runpy.run_path(str(TOOL), run_name="__main__")
-        return {row["measure"]: row for row in json.loads((tmp_path / "found").read_text())}
+        return {row["measure"]: row for row in json.loads((tmp_path / "found").read_text(encoding="utf-8"))}
 
     return compared
 

@@ -1,5 +1,6 @@
 """The application: its help, its version, and mistakes that have nothing to do with one command."""
 
+import os
 import subprocess
 import sys
 
@@ -43,8 +44,18 @@ def test_version(run):
 
 
 def test_python_dash_m():
-    out = subprocess.run([sys.executable, "-m", "rcexplainer", "--version"], capture_output=True, text=True, check=True)
+    out = subprocess.run(
+        [sys.executable, "-m", "rcexplainer", "--version"], capture_output=True, encoding="utf-8", check=True
+    )
     assert out.stdout == f"{__version__}\n"
+
+
+def test_output_that_cannot_show_every_character_ends_no_command():
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-W", "ignore", "-m", "rcexplainer", "datasets"]
+    out = subprocess.run(command, capture_output=True, env=environment, check=True).stdout
+    assert out.isascii()
+    assert b"?" in out
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 
 import pytest
 import torch
@@ -36,6 +37,8 @@ from rcexplainer.benchmark.speed.hub_graph import Hub
 from rcexplainer.benchmark.speed.options import BenchOptions
 from rcexplainer.benchmark.speed.process_tree import ProcessTree
 from rcexplainer.cli import bench as command
+
+from_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 
 
 @pytest.fixture
@@ -127,7 +130,7 @@ def test_fit(run, few_molecules, monkeypatch, tmp_path):
     assert {"before", "search", "mask network"} <= row["phases"].keys()
     assert sum(row["phases"].values()) == pytest.approx(row["seconds"], abs=0.1)
     [path] = tmp_path.iterdir()
-    assert json.loads(path.read_text())["rows"] == [row]
+    assert json.loads(path.read_text(encoding="utf-8"))["rows"] == [row]
 
 
 def test_fit_for_nodes_of_a_large_graph(monkeypatch):
@@ -163,7 +166,7 @@ def test_scaling(run, few_molecules, monkeypatch, tmp_path):
     slopes = [(row["row"], row["what"]) for row in rows if "slope" in row]
     assert slopes == [(row, what) for row in ("graphs", "edges", "classes") for what in ("scores", "prefix", "fit")]
     assert sum("size" in row for row in rows) == 18
-    plot = next(tmp_path.glob("*.svg")).read_text()
+    plot = next(tmp_path.glob("*.svg")).read_text(encoding="utf-8")
     assert "edges of one graph" in plot
 
 
@@ -178,11 +181,13 @@ def test_a_series_ends_at_the_limit(monkeypatch):
     assert rows[-1]["slope"] == pytest.approx(1)
 
 
+@from_proc
 def test_memory_is_the_growth_of_the_peak():
     assert memory_cost.peak_megabytes(lambda: None, BenchOptions()) < 5
     assert 190 < memory_cost.peak_megabytes(lambda: torch.ones(50_000_000), BenchOptions()) < 260
 
 
+@from_proc
 def test_memory(few_molecules, monkeypatch):
     small = {"MOLECULES": 6, "EDGES": (40,), "CLASSES": (2,), "CHOSEN": (3,), "RINGS": 30}
     for name, value in small.items():
@@ -202,6 +207,7 @@ def test_memory(few_molecules, monkeypatch):
     assert all(row["peak MB"] > 0 for row in rows)
 
 
+@from_proc
 def test_stream(monkeypatch, tmp_path):
     few = {"4000 list": stream_cost.StreamFit(30, listed=True, pool=18, held_out=10)}
     monkeypatch.setattr(stream_cost, "FITS", few | {"40000 stream": stream_cost.StreamFit(30, pool=18, held_out=10)})
@@ -216,6 +222,7 @@ def test_stream(monkeypatch, tmp_path):
     assert list(stream_cost.stream_cost(BenchOptions(2, keep=tmp_path))) == rows
 
 
+@from_proc
 def test_anonymous_memory():
     with AnonymousPeak() as little:
         pass
@@ -226,6 +233,7 @@ def test_anonymous_memory():
     assert 190e6 < much.grown < 260e6
 
 
+@from_proc
 def test_scale(monkeypatch, tmp_path):
     for name, value in {"SIZES": ("3e3", "6e3"), "TRAINED": 2000, "FITTED": 12, "RUN": 5}.items():
         monkeypatch.setattr(scale_cost, name, value)
@@ -271,6 +279,7 @@ def test_engine_in_memory(few_rows, monkeypatch, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"nitro.safetensors", "nitro-explainer.safetensors"}
 
 
+@from_proc
 def test_engine(few_rows, monkeypatch, tmp_path):
     pytest.importorskip("pyarrow", reason="pyarrow is not installed (extra tables): no files are measured")
     rows = {
@@ -286,6 +295,7 @@ def test_engine(few_rows, monkeypatch, tmp_path):
 
 
 @pytest.mark.slow
+@from_proc
 def test_engines_with_two_workers(few_rows, tmp_path):
     pytest.importorskip("ray", reason="Ray is not installed (extra ray): it is not measured")
     options = BenchOptions(1, rows=("local 2", "ray 2"), graphs=80, keep=tmp_path)
@@ -315,6 +325,7 @@ def test_a_cost_model_is_fitted_and_checked(few_rows, monkeypatch, tmp_path):
     assert {row["workers"]: row["cpu start s"] for row in local} == pytest.approx({1: 2.0, 2: 4.0})
 
 
+@from_proc
 def test_a_tree_of_processes():
     script = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]])"
     inner = "import time\nheld = bytearray(80_000_000)\nwhile time.process_time() < 0.6: pass"
@@ -358,13 +369,13 @@ def test_the_module_prints_rows_and_writes_them(monkeypatch, capsys, tmp_path):
     main()
     assert json.loads(capsys.readouterr().out) == {"device": "cpu"}
     [path] = tmp_path.iterdir()
-    assert json.loads(path.read_text())["rows"] == [{"device": "cpu"}]
+    assert json.loads(path.read_text(encoding="utf-8"))["rows"] == [{"device": "cpu"}]
 
 
 def test_rows_measured_before_stay_in_the_file(tmp_path):
     for rows in ([{"row": "a", "ms": 1}], [{"row": "b", "ms": 2}], [{"row": "a", "ms": 3}]):
         path = write(document("hub", BenchOptions(), rows), tmp_path)
-    assert json.loads(path.read_text())["rows"] == [{"row": "b", "ms": 2}, {"row": "a", "ms": 3}]
+    assert json.loads(path.read_text(encoding="utf-8"))["rows"] == [{"row": "b", "ms": 2}, {"row": "a", "ms": 3}]
 
 
 def test_mistakes(refused):

@@ -59,7 +59,7 @@ def folder(tmp_path_factory):
     """Where files are: molecules, and what the tests below leave there."""
     found = tmp_path_factory.mktemp("combinations")
     rows = [f"{'C' * (1 + place % 7)}{'O' if place % 2 else 'N'},{place % 2},m{place}" for place in range(40)]
-    (found / "molecules.csv").write_text("smiles,label,id\n" + "\n".join(rows) + "\n")
+    (found / "molecules.csv").write_text("smiles,label,id\n" + "\n".join(rows) + "\n", encoding="utf-8")
     return found
 
 
@@ -82,7 +82,7 @@ def network(folder, dataset: str) -> str:
         settings = TrainConfig(epochs=40, lr=0.02)
         model = train_gnn(config, data.graphs, data.split, settings=settings, progress=False).model
         save_gnn(path, model, {"dataset": data.name, "seed": 0})
-        (folder / f"{name}.py").write_text(MODULE.format(model=str(path), dataset=dataset))
+        (folder / f"{name}.py").write_text(MODULE.format(model=str(path), dataset=dataset), encoding="utf-8")
     return str(path)
 
 

@@ -23,7 +23,7 @@ def molecules(tmp_path_factory):
         patch.setattr(saved_network, "load", small)
         gnn = save_toy(folder, "nitro").rename(folder / "gnn.safetensors")
         fit_named(NamedInputs(str(gnn), "nitro"), folder / "e.safetensors", settings={"epochs": 2}, progress=False)
-    (folder / "new.csv").write_text(ROWS)
+    (folder / "new.csv").write_text(ROWS, encoding="utf-8")
     return folder
 
 
@@ -92,7 +92,7 @@ def test_a_network_for_other_graphs(run, explain, gnn):
 def test_graphs_of_a_labelled_file_say_their_line(run, explain, molecules):
     """The same file with labels, as a dataset."""
     rows = "".join(f"{'C' * (size % 7 + 2)}{'ON'[size % 2]},{size % 2},m{size}\n" for size in range(20))
-    (molecules / "labelled.csv").write_text("smiles,label,id\n" + rows)
+    (molecules / "labelled.csv").write_text("smiles,label,id\n" + rows, encoding="utf-8")
     data = ["--dataset", "csv:labelled.csv"]
     assert run("train", *data, "--epochs", "60", "--lr", "0.01", "--out", "trained", "-q").code == 0
     model = next(str(path) for path in (molecules / "trained").glob("*.safetensors"))

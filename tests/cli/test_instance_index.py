@@ -17,15 +17,15 @@ def test_numbers_pairs_files_and_all(tmp_path):
     assert parse_index(["0–5"], "link") == [(0, 5)]  # as tables print it
     assert parse_index(["all"]) is None
     kept = tmp_path / "index.txt"
-    kept.write_text("1 2\n\n3,\n")
+    kept.write_text("1 2\n\n3,\n", encoding="utf-8")
     assert parse_index([str(kept), "7"]) == [1, 2, 3, 7]
-    kept.write_text("1-2\n3-4\n")
+    kept.write_text("1-2\n3-4\n", encoding="utf-8")
     assert parse_index([str(kept)], "link") == [(1, 2), (3, 4)]
 
 
 def test_what_is_no_index(tmp_path):
     kept = tmp_path / "index.txt"
-    kept.write_text("1 2\nthree\n")
+    kept.write_text("1 2\nthree\n", encoding="utf-8")
     with pytest.raises(RCExplainerError, match=r"index\.txt, line 2: expected whole numbers, .*, got 'three'"):
         parse_index([str(kept)])
     with pytest.raises(RCExplainerError, match="--index takes pairs of nodes, such as 0-5 or 0-5,2-9, got '3'; also a"):

@@ -88,7 +88,8 @@ def test_graphs_that_cannot_be_had(here, text, message):
 def test_a_batch_is_taken_apart(here):
     (here / "own_one" / "batch.py").write_text(
         "from own_one.data import graphs\nfrom torch_geometric.data import Batch\n"
-        "def load():\n    return Batch.from_data_list(graphs())\n"
+        "def load():\n    return Batch.from_data_list(graphs())\n",
+        encoding="utf-8",
     )
     found = own_graphs("own_one.batch:load")
     assert len(found) == 40

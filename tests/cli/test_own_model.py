@@ -51,7 +51,7 @@ def test_nodes(run, inside, tmp_path):
         assert one["nodes"] < 60  # of its computation graph
         assert all(name.count("node-") == 2 for name in one["counterfactual"]["names"])
     kept = tmp_path / "nodes.txt"
-    kept.write_text("3, 5\n8\n")
+    kept.write_text("3, 5\n8\n", encoding="utf-8")
     again = json.loads(run(*explain("node"), "--index", str(kept), "--json").out)
     assert again["explanations"] == document["explanations"]
     assert (
@@ -117,7 +117,7 @@ def test_a_method_that_cannot_explain_the_model_is_left_out_with_its_reason(run,
 def test_a_dataset_of_ours_with_a_model_of_theirs(run, inside, gnn, monkeypatch):
     """The model and the graphs are named apart: either may be ours."""
     text = f"from rcexplainer.gnn import load_gnn\n\n\ndef load():\n    return load_gnn({str(gnn)!r}).model\n"
-    (inside / "of_ours.py").write_text(text)
+    (inside / "of_ours.py").write_text(text, encoding="utf-8")
     named = ["--dataset", "ba-2motifs", "--model", "of_ours:load"]
     settings = ["--set", "epochs=1", "--quiet", "--out", "ours.safetensors"]
     assert run("fit", *named, *settings).code == 0

@@ -25,7 +25,7 @@ class Served:
         command = [sys.executable, "-W", "ignore", "-m", "rcexplainer", "serve", *own(task)]
         command += ["--explainer", f"{task}.safetensors", "--port", "0", *words]
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(os.path.abspath, filter(None, sys.path)))}
-        self.process = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, encoding="utf-8")
 
     def __enter__(self) -> "Served":
         assert self.process.stdout is not None
@@ -36,7 +36,8 @@ class Served:
         raise AssertionError("the server ended before it named its address")
 
     def __exit__(self, *_: object) -> None:
-        self.process.send_signal(signal.SIGINT)
+        stop = signal.SIGTERM if sys.platform == "win32" else signal.SIGINT  # no SIGINT for another process there
+        self.process.send_signal(stop)
         self.process.wait(20)
         assert self.process.stdout is not None
         self.process.stdout.close()

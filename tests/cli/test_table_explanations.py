@@ -36,7 +36,7 @@ def test_from_a_file_to_a_folder(run, case, tmp_path) -> None:
 
 
 def test_molecules_of_a_csv_file_with_some_that_are_none(run, case, tmp_path) -> None:
-    (tmp_path / "m.csv").write_text("id,smiles\na,CCO\nb,C(C\nc,O=[N+]([O-])c1ccccc1\n")
+    (tmp_path / "m.csv").write_text("id,smiles\na,CCO\nb,C(C\nc,O=[N+]([O-])c1ccccc1\n", encoding="utf-8")
     ended = run(*words(case, input=tmp_path / "m.csv", out=tmp_path / "out", engine="local", workers=1))
     assert ended.code == 0
     rows = pq.read_table(tmp_path / "out" / "part-00000.parquet").to_pylist()
@@ -76,7 +76,7 @@ def test_what_cannot_be_done_is_said(refused, case, changed, message, tmp_path, 
 
 
 def test_a_network_of_other_features_reads_no_smiles(refused, gnn, explainer, tmp_path) -> None:
-    (tmp_path / "m.csv").write_text("smiles\nCCO\n")
+    (tmp_path / "m.csv").write_text("smiles\nCCO\n", encoding="utf-8")
     line = ["explain", "--input", str(tmp_path / "m.csv"), "--model", str(gnn), "--explainer", str(explainer)]
     refused([*line, "--out", str(tmp_path / "out"), "--engine", "local"], "was trained on ba-2motifs, whose node")
 
@@ -94,7 +94,7 @@ def test_without_pyarrow_or_ray_the_line_that_installs_it(refused, case, tmp_pat
 
 def test_single_graphs_are_shown_as_before(tmp_path) -> None:
     csv = tmp_path / "m.csv"
-    csv.write_text("smiles\nC\n")
+    csv.write_text("smiles\nC\n", encoding="utf-8")
     table = rc.datasets.to_parquet([rc.datasets.load("ba-2motifs", num_graphs=4).graphs[0]], tmp_path / "a.parquet")
     nothing = (None, None)
     assert not is_table(TableRequest(csv, nothing, None))
@@ -111,7 +111,10 @@ def test_an_explainer_fitted_on_files(run, case, smiles, tmp_path) -> None:
     path, out = case.molecules, tmp_path / "explainer.safetensors"
     if smiles:
         path = tmp_path / "m.csv"
-        path.write_text("smiles\n" + "\n".join(["CCO", "O=[N+]([O-])c1ccccc1", "CCN(C)C", "Clc1ccccc1"] * 12) + "\n")
+        path.write_text(
+            "smiles\n" + "\n".join(["CCO", "O=[N+]([O-])c1ccccc1", "CCN(C)C", "Clc1ccccc1"] * 12) + "\n",
+            encoding="utf-8",
+        )
     line = ["fit", "--model", str(case.gnn), "--input", str(path), "--out", str(out), "--set", "epochs=1", "--quiet"]
     ended = run(*line)
     assert (ended.code, "fitted for" in ended.out) == (0, True)

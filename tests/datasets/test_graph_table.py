@@ -108,9 +108,9 @@ def test_files_that_are_no_tables_of_graphs(tmp_path) -> None:
     numbered = tmp_path / "numbered.parquet"
     pq.write_table(pa.table({"smiles": [1]}), numbered)
     blank = tmp_path / "blank.csv"
-    blank.write_text("")
+    blank.write_text("", encoding="utf-8")
     unnamed = tmp_path / "unnamed.csv"
-    unnamed.write_text("a,b\n1,2\n")
+    unnamed.write_text("a,b\n1,2\n", encoding="utf-8")
     for path, error in (
         (cut, "cut.parquet is no Parquet file, or was cut short"),
         (empty, "has no rows"),
@@ -178,7 +178,7 @@ def test_parquet_with_smiles_is_read_alike(tmp_path) -> None:
     assert found.names["id"] == ["7", "8", "9"]
     assert found.errors == {1: "SMILES '': the SMILES is missing"}
     csv = tmp_path / "a.csv"
-    csv.write_text("smiles\nCCO\nc1ccccc1\n")
+    csv.write_text("smiles\nCCO\nc1ccccc1\n", encoding="utf-8")
     for one, other in zip(GraphTable(csv), GraphTable(tmp_path / "a.parquet"), strict=True):
         assert torch.equal(one.x, other.x)
         assert torch.equal(one.edge_index, other.edge_index)

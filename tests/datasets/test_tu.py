@@ -46,9 +46,9 @@ def write(root: Path, files: Files, name: str = "Toy", marks: list[str] | None =
     raw = root / name / "raw"
     raw.mkdir(parents=True)
     for part, lines in files.items():
-        (raw / f"{name}_{part}.txt").write_text("".join(f"{line}\n" for line in lines))
+        (raw / f"{name}_{part}.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     if marks is not None:
-        (root / name / "edge_ground_truth.txt").write_text("".join(f"{mark}\n" for mark in marks))
+        (root / name / "edge_ground_truth.txt").write_text("".join(f"{mark}\n" for mark in marks), encoding="utf-8")
     return raw
 
 
@@ -127,7 +127,7 @@ def test_a_graph_does_not_carry_the_whole_set(tmp_path: Path) -> None:
 @pytest.mark.parametrize("place", ["Toy/edge_ground_truth.txt", "Toy/raw/edge_ground_truth.txt"])
 def test_ground_truth_follows_the_node_pair(tmp_path: Path, place: str) -> None:
     write(tmp_path, toy())
-    (tmp_path / place).write_text("\n".join(truth()) + "\n")
+    (tmp_path / place).write_text("\n".join(truth()) + "\n", encoding="utf-8")
     dataset = load("tu:Toy", root=tmp_path)
     assert dataset.has_ground_truth
     assert all(graph.edge_motif.dtype == torch.bool for graph in dataset)
@@ -238,7 +238,7 @@ def test_broken_files_are_named(tmp_path: Path, damage: Callable[[Files], object
 
 def test_a_file_cut_within_a_line_is_noticed(tmp_path: Path) -> None:
     path = write(tmp_path, toy()) / "Toy_graph_indicator.txt"
-    path.write_text(path.read_text().rstrip("\n"))
+    path.write_text(path.read_text(encoding="utf-8").rstrip("\n"), encoding="utf-8")
     with pytest.raises(DatasetError, match=r"Toy_graph_indicator.txt: the last line is '4' without a line break"):
         load("tu:Toy", root=tmp_path)
 
@@ -307,7 +307,7 @@ def test_a_download_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """With a folder in place of the server."""
     server, root = tmp_path / "server", tmp_path / "root"
     raw = write(tmp_path / "packed", toy())
-    (raw / "README.txt").write_text("about the set\n")
+    (raw / "README.txt").write_text("about the set\n", encoding="utf-8")
     server.mkdir()
     with zipfile.ZipFile(server / "Toy.zip", "w") as archive:
         for file in raw.iterdir():
@@ -490,9 +490,10 @@ def test_a_published_set_that_was_cut_off(nci1: GraphDataset, tmp_path: Path) ->
     raw = tmp_path / "NCI1" / "raw"
     raw.mkdir(parents=True)
     for source in (REAL / "NCI1" / "raw").iterdir():
-        text = source.read_text()
+        text = source.read_text(encoding="utf-8")
         (raw / source.name).write_text(
-            "".join(text.splitlines(keepends=True)[:50_000]) if "_A" in source.name else text
+            "".join(text.splitlines(keepends=True)[:50_000]) if "_A" in source.name else text,
+            encoding="utf-8",
         )
     with pytest.raises(DatasetError, match=r"NCI1_A.txt has 50000 lines, the published set has 265506: .*truncated"):
         load("nci1", root=tmp_path)

@@ -20,6 +20,8 @@ from tests.benchmark.toys import save_toy, small
 
 FLOATS = ("probabilities", "new_probabilities", "scores")
 
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows ends a process at once by any signal
+
 
 @dataclass(frozen=True)
 class TableCase:
@@ -59,14 +61,14 @@ def deadly(gnn: Path, explainer: Path, mark: Path) -> FittedExplainer:
     """The explainer; the first process that has made the mark is killed when it looks for it again."""
     if not mark.exists():
         mark.touch()
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), KILL)
     return opened(gnn, explainer)
 
 
 def always_deadly(parent: int, gnn: Path, explainer: Path) -> FittedExplainer:
     """The explainer in the process that started all; every other one is killed."""
     if os.getpid() != parent:
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), KILL)
     return opened(gnn, explainer)
 
 

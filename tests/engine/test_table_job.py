@@ -17,7 +17,7 @@ from rcexplainer.engine.sequence_source import SequenceSource
 from rcexplainer.engine.table_run import run_job
 from rcexplainer.errors import DatasetError, RCExplainerError
 from tests.benchmark.toys import small
-from tests.engine.table_case import always_deadly, assert_alike, deadly, results
+from tests.engine.table_case import KILL, always_deadly, assert_alike, deadly, results
 
 
 def run(job, fitted, workers=1):
@@ -74,7 +74,7 @@ def test_a_job_goes_on_where_it_was(case, whole, tmp_path) -> None:
     run(job, case.fitted())
     for number in (1, 3):
         job.folder.part(number).unlink()
-    (out / ".part-00001.parquet.abc").write_text("half of a part")
+    (out / ".part-00001.parquet.abc").write_text("half of a part", encoding="utf-8")
     kept = {path.name: path.stat().st_mtime_ns for path in out.glob("part-*")}
     summary = run(case.job(out, part_rows=16, scores=3), case.fitted())
     assert (summary.rows, summary.explained) == (80, 32)
@@ -82,7 +82,12 @@ def test_a_job_goes_on_where_it_was(case, whole, tmp_path) -> None:
     assert not list(out.glob(".part-*"))
     assert_alike(results(out), whole)
     flipped = sum(filter(None, whole.column("flipped").to_pylist()))
-    assert json.loads((out / "_summary.json").read_text()) == {"rows": 80, "errors": 0, "flipped": flipped, "parts": 5}
+    assert json.loads((out / "_summary.json").read_text(encoding="utf-8")) == {
+        "rows": 80,
+        "errors": 0,
+        "flipped": flipped,
+        "parts": 5,
+    }
     assert summary.flipped == flipped
 
 
@@ -136,7 +141,7 @@ def test_two_jobs_in_one_folder(case, tmp_path) -> None:
 
 
 def test_a_folder_with_other_files_is_left_alone(case, tmp_path) -> None:
-    (tmp_path / "letter.txt").write_text("dear reader")
+    (tmp_path / "letter.txt").write_text("dear reader", encoding="utf-8")
     with pytest.raises(RCExplainerError, match=r"holds other files \(letter.txt\): choose an empty folder"):
         run(case.job(tmp_path), case.fitted())
     with pytest.raises(RCExplainerError, match="is a file, not a folder"):
@@ -202,14 +207,14 @@ from pathlib import Path
 from rcexplainer.engine import local
 from rcexplainer.engine.job_folder import JobFolder
 from rcexplainer.engine.table_run import run_job
-from tests.engine.table_case import TableCase
+from tests.engine.table_case import KILL, TableCase
 
 write = JobFolder.write
 def last(self, number, table):
     write(self, number, table)
     if number == 2:
-        import os, signal
-        os.kill(os.getpid(), signal.SIGKILL)
+        import os
+        os.kill(os.getpid(), KILL)
 JobFolder.write = last
 case = TableCase(*map(Path, sys.argv[1:4]))
 run_job(case.job(Path(sys.argv[4]), part_rows=16, scores=3), partial(local.explain_parts, workers=1), case.fitted())
@@ -219,7 +224,7 @@ run_job(case.job(Path(sys.argv[4]), part_rows=16, scores=3), partial(local.expla
 def test_a_killed_job_started_again_has_every_row_once(case, whole, tmp_path) -> None:
     files = [str(path) for path in (case.gnn, case.explainer, case.molecules, tmp_path / "out")]
     killed = subprocess.run([sys.executable, "-W", "ignore", "-c", KILLED, *files], check=False)
-    assert killed.returncode == -9
+    assert killed.returncode == (KILL if sys.platform == "win32" else -KILL)
     there = len(list((tmp_path / "out").glob("part-*.parquet")))
     assert 1 <= there < 5
     assert run(case.job(tmp_path / "out", part_rows=16, scores=3), case.fitted()).explained == 80 - 16 * there

@@ -56,7 +56,7 @@ def look(page: str, folder: Path, width: int) -> Seen:
             *(f"--user-data-dir={folder / 'browser'}", "--virtual-time-budget=5000", "--dump-dom", outer.as_uri()),
         ],
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         timeout=60,
         check=True,
     )

@@ -134,9 +134,9 @@ def test_a_result_under_another_digest_is_never_an_answer(packed: bool, store: S
     false = Job("toy", {"number": 7}, "toy")
     store.put(true, {"twice": 2}, 1.0)
     path = store.path(true)
-    document = relabel(json.loads(path.read_text()))
+    document = relabel(json.loads(path.read_text(encoding="utf-8")))
     path.unlink()
-    store.path(false).write_text(json.dumps(document))
+    store.path(false).write_text(json.dumps(document), encoding="utf-8")
     if packed:
         write_pack(store.runs / "toys.jsonl.gz", [Record.from_document(document, "toy")])
         store.path(false).unlink()

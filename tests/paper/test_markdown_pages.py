@@ -34,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch) -> Store:
     monkeypatch.setattr(store_module, "origin", lambda: {"versions": {"rcexplainer": __version__}})
     drawn = {"lambda": {"lambda": "All.", "lambda-deep": "Deep."}, "fidelity": {"fidelity": "Of others."}}
     (tmp_path / "figures").mkdir()
-    (tmp_path / "figures" / "figures.json").write_text(json.dumps(drawn))
+    (tmp_path / "figures" / "figures.json").write_text(json.dumps(drawn), encoding="utf-8")
     (tmp_path / "notes.toml").write_text('lambda = ["First.", "Second."]', encoding="utf-8")
     store = Store(tmp_path)
     store.claim("standard")
@@ -145,6 +145,6 @@ def test_failures_are_kept_until_there_is_a_result(tmp_path: Path) -> None:
     assert read_failures(tmp_path, JOBS[1:]) == ((), (Skipped(JOBS[1], "no data"),))
     write_failures(tmp_path, JOBS, [])
     assert read_failures(tmp_path, JOBS) == ((), ())
-    (tmp_path / "failures.json").write_text('{"half": ')
+    (tmp_path / "failures.json").write_text('{"half": ', encoding="utf-8")
     assert read_failures(tmp_path, JOBS) == ((), ())
     assert with_skipped({}, [Skipped(JOBS[0], "no data")]) == {}  # no table names jobs of this kind

@@ -45,7 +45,7 @@ def test_what_cannot_be_traced_is_counted_in_one_sentence() -> None:
 def test_an_origin_names_the_machine_and_says_whether_the_source_was_edited(monkeypatch, tmp_path) -> None:
     monkeypatch.setattr(origin, "commit", lambda: "abc+changes")
     cpu = tmp_path / "cpuinfo"
-    cpu.write_text("processor : 0\nmodel name : A Fine Processor\n")
+    cpu.write_text("processor : 0\nmodel name : A Fine Processor\n", encoding="utf-8")
     monkeypatch.setattr(origin, "CPU_FILE", cpu)
     found = origin.origin()
     assert (found["commit"], found["dirty"]) == ("abc", True)

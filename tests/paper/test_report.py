@@ -112,7 +112,7 @@ def test_figures_are_within_the_page(tmp_path) -> None:
     assert len(images) == 2
     assert all(image["src"].startswith("data:image/svg+xml;base64,") and image["alt"] for image in images)
     (tmp_path / "figures" / "lambda.svg").unlink()
-    (tmp_path / "figures" / "figures.json").write_text('{"lambda": ')
+    (tmp_path / "figures" / "figures.json").write_text('{"lambda": ', encoding="utf-8")
     assert "<img" not in write_report(tmp_path).page.read_text(encoding="utf-8")
 
 
@@ -214,7 +214,7 @@ def test_a_file_cut_in_half_is_left_out_and_said(tmp_path) -> None:
     kept = fill(tmp_path, "case-study")
     job = next(job for job in plan("case-study", "standard").jobs if job.kind == "case")
     path = kept.path(job)
-    path.write_text(path.read_text()[:80])
+    path.write_text(path.read_text(encoding="utf-8")[:80], encoding="utf-8")
     found = write_report(tmp_path)
     assert found.broken == (path,)
     assert "1 files could not be read" in found.caption()
@@ -233,12 +233,12 @@ def test_the_profile_is_the_folders_own(tmp_path) -> None:
 def test_impossible_folders(tmp_path) -> None:
     with pytest.raises(RCExplainerError, match=r"there is no folder .*: make it with `rcexplainer reproduce all"):
         write_report(tmp_path / "none")
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(RCExplainerError, match="is a file: name the folder"):
         write_report(tmp_path / "file")
     with pytest.raises(RCExplainerError, match=r"is not a folder of results, it has no profile\.json"):
         write_report(tmp_path)
-    (tmp_path / "profile.json").write_text('{"profile": ')
+    (tmp_path / "profile.json").write_text('{"profile": ', encoding="utf-8")
     with pytest.raises(
         RCExplainerError, match=r"no profile\.json that can be read: fill it with `rcexplainer reproduce"
     ):
@@ -246,7 +246,7 @@ def test_impossible_folders(tmp_path) -> None:
     (tmp_path / "profile.json").unlink()
     Store(tmp_path).claim("quick")
     (tmp_path / "runs").mkdir()
-    (tmp_path / "runs" / "other.json").write_text("{}")
+    (tmp_path / "runs" / "other.json").write_text("{}", encoding="utf-8")
     with pytest.raises(RCExplainerError, match=r"none of the 1 results in .* is one that profile quick asks for"):
         write_report(tmp_path)
 

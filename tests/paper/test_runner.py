@@ -47,7 +47,7 @@ def test_a_file_cut_in_half_is_run_again(tmp_path) -> None:
     store, done = Store(tmp_path), []
     run(store, counting([1]))
     path = store.path(JOBS[2])
-    path.write_text(path.read_text()[:50])
+    path.write_text(path.read_text(encoding="utf-8")[:50], encoding="utf-8")
     assert store.get(JOBS[2]) is None
     run(store, counting(done))
     assert done == [2]
@@ -73,7 +73,7 @@ def test_what_is_packed_is_not_run_again(tmp_path) -> None:
 def test_a_result_says_where_it_comes_from(tmp_path) -> None:
     store = Store(tmp_path)
     run(store, counting([1]))
-    document = json.loads(store.path(JOBS[0]).read_text())
+    document = json.loads(store.path(JOBS[0]).read_text(encoding="utf-8"))
     assert document["inputs"] == {"number": 0}
     assert {"versions", "machine", "commit", "dirty", "workers", "threads"} == set(document["about"])
     assert document["seconds"] >= 0
@@ -146,7 +146,7 @@ def test_times_are_taken_one_by_one_after_all_others(tmp_path) -> None:
     store = Store(tmp_path)
     assert run_jobs([*jobs, *JOBS], store, alone, workers=2, progress=False) == ((), ())
     assert [store.get(job) for job in jobs] == [{"alone": True}] * 2
-    about = [json.loads(store.path(job).read_text())["about"] for job in (JOBS[0], jobs[0])]
+    about = [json.loads(store.path(job).read_text(encoding="utf-8"))["about"] for job in (JOBS[0], jobs[0])]
     assert [one["workers"] for one in about] == [2, 1]
 
 

@@ -14,7 +14,7 @@ from rcexplainer.paper.store import Store
 
 def test_impossible_folders(tmp_path) -> None:
     file = tmp_path / "file"
-    file.write_text("")
+    file.write_text("", encoding="utf-8")
     with pytest.raises(RCExplainerError, match="is a file: name a folder"):
         Store(file)
     with pytest.raises(RCExplainerError, match="cannot be made"):
@@ -46,9 +46,9 @@ def test_the_commit_is_the_one_of_the_source_and_says_whether_it_was_edited(tmp_
     monkeypatch.setenv("RCEXPLAINER_COMMIT", "told")
     source = tmp_path / "package"
     source.mkdir()
-    (source / "__init__.py").write_text("")
+    (source / "__init__.py").write_text("", encoding="utf-8")
     git(tmp_path, "init")
-    (tmp_path / "other").write_text("")
+    (tmp_path / "other").write_text("", encoding="utf-8")
     git(tmp_path, "add", "other")
     git(tmp_path, "commit", "-m", "first")
     assert origin.commit(source) == "told"  # it only lies within a checkout of something else
@@ -56,10 +56,10 @@ def test_the_commit_is_the_one_of_the_source_and_says_whether_it_was_edited(tmp_
     git(tmp_path, "commit", "-m", "second")
     commit = origin.commit(source)
     assert commit not in ("told", None)
-    (tmp_path / "other").write_text("edited")  # outside the package
-    (source / "new").write_text("")
+    (tmp_path / "other").write_text("edited", encoding="utf-8")  # outside the package
+    (source / "new").write_text("", encoding="utf-8")
     assert origin.commit(source) == commit
-    (source / "__init__.py").write_text("edited")
+    (source / "__init__.py").write_text("edited", encoding="utf-8")
     assert origin.commit(source) == f"{commit}+changes"
 
 

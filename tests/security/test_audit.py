@@ -91,7 +91,7 @@ def test_the_kept_audit_has_nothing_unexplained() -> None:
 
 @pytest.mark.slow
 def test_bandit_finds_nothing_unexplained(audit: Any) -> None:
-    pytest.importorskip("bandit", reason="bandit is not installed (extra dev)")
+    pytest.importorskip("bandit", reason="bandit is not installed (extra trust)")
     explained = tomllib.loads(audit.EXPLAINED.read_text(encoding="utf-8"))
     found = audit.bandit()
     assert found.asked > 300

@@ -5,8 +5,8 @@ pytest -s -m slow tests/server/test_garbage.py      prints requests, answers and
 
 import http.client
 import json
+import os
 import random
-import resource
 import threading
 import time
 from pathlib import Path
@@ -23,7 +23,7 @@ LINUX = Path("/proc/self/statm")
 
 def resident() -> float:
     """MiB of this process."""
-    return int(LINUX.read_text().split()[1]) * resource.getpagesize() / 2**20
+    return int(LINUX.read_text(encoding="utf-8").split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def garbage(source: random.Random, whole: bytes) -> bytes:

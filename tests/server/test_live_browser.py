@@ -141,7 +141,7 @@ def test_uploads_and_smiles_are_asked_about(visit: Any) -> None:
     expect(page.locator("#instance-title")).to_have_text("<b>mine</b>")
     with page.expect_download() as started:
         page.get_by_role("button", name="Download JSON").click()
-    assert json.loads(started.value.path().read_text())["name"] == "<b>mine</b>"
+    assert json.loads(started.value.path().read_text(encoding="utf-8"))["name"] == "<b>mine</b>"
     for kind, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
         with page.expect_download() as started:
             page.get_by_role("button", name=f"Download {kind}").click()

@@ -87,7 +87,7 @@ def test_an_interrupted_build_leaves_nothing_that_could_be_used(graph, mapped, m
     (killed / "ptr.npy").write_bytes(b"half")
     same_edges(mapped, MemoryGraph(graph), torch.arange(graph.num_nodes))
     assert not killed.exists()
-    (mapped.index / "index.json").write_text("{")  # as if it had not been written to its end
+    (mapped.index / "index.json").write_text("{", encoding="utf-8")  # as if it had not been written to its end
     same_edges(MappedGraph(mapped.path), MemoryGraph(graph), torch.arange(graph.num_nodes))
 
 
@@ -105,7 +105,7 @@ def test_an_index_elsewhere(graph, mapped, tmp_path) -> None:
     again = pickle.loads(pickle.dumps(other))
     assert (again.path, again.index, again.max_edges) == (other.path, other.index, other.max_edges)
     file = tmp_path / "file"
-    file.write_text("")
+    file.write_text("", encoding="utf-8")
     with pytest.raises(GraphError, match=r"cannot be written to .*name a folder for it that can be written"):
         _ = MappedGraph(mapped.path, index=file / "index").adjacency
 

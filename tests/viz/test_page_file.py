@@ -40,7 +40,9 @@ def test_markup_in_names_stays_text(tmp_path: Path) -> None:
     graph.id, graph.smiles, graph.node_names = EVIL, EVIL, [EVIL] * int(graph.num_nodes or 0)
     one = replace(case.explanations[0], graph=graph, class_names=(EVIL, "toxic"))
     failed = rc.Failure(1, ValueError(EVIL))
-    text = rc.viz.page({EVIL: [one, failed]}, tmp_path / "page.html", title=EVIL, names=[EVIL, EVIL]).read_text()
+    text = rc.viz.page({EVIL: [one, failed]}, tmp_path / "page.html", title=EVIL, names=[EVIL, EVIL]).read_text(
+        encoding="utf-8"
+    )
     assert text.count("<script") == text.count("</script>") == 2
     assert "alert(1)</script>" not in text
     assert "<title>&lt;/script&gt;" in text
@@ -66,7 +68,7 @@ def test_scripts_only_set_text() -> None:
 
 def test_without_an_explainer_there_are_no_curves(tmp_path: Path) -> None:
     case = page_case()
-    text = rc.viz.page(case.explanations[0], tmp_path / "page.html").read_text()
+    text = rc.viz.page(case.explanations[0], tmp_path / "page.html").read_text(encoding="utf-8")
     data = json.loads(text.split('id="data">')[1].split("</script>")[0])
     assert data["curves"] is False
     assert "curve" not in data["instances"][0]["results"][0]
@@ -103,4 +105,4 @@ fitted = rc.baselines.Occlusion().fit(model, data.graphs)
 rc.viz.page(fitted.explain(list(data.graphs[:3])), {str(tmp_path / "page.html")!r}, fitted)
 """
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
-    assert '"molecule":true' in (tmp_path / "page.html").read_text()
+    assert '"molecule":true' in (tmp_path / "page.html").read_text(encoding="utf-8")

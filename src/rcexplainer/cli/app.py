@@ -3,6 +3,7 @@
 import logging
 import sys
 from collections.abc import Callable, Sequence
+from io import TextIOWrapper
 from itertools import pairwise
 from typing import Annotated, Any, NoReturn
 
@@ -36,6 +37,9 @@ def main(arguments: list[str] | None = None) -> None:
         SystemExit: Always. Code 0: done; 1: `reproduce` had failing jobs; 2: a mistake, printed as one line on standard
             error; 130: interrupted.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a "→" must not end a command whose output is not UTF-8
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     words = sys.argv[1:] if arguments is None else arguments
     try:

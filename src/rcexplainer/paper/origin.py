@@ -163,5 +163,5 @@ def _cpu_lines() -> list[str]:
 
 def _git(folder: Path, *words: str) -> str:
     return subprocess.run(
-        ["git", *words], cwd=folder, capture_output=True, text=True, timeout=5, check=True
+        ["git", *words], cwd=folder, capture_output=True, encoding="utf-8", timeout=5, check=True
     ).stdout.strip()

@@ -13,6 +13,7 @@ import json
 import logging
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -95,6 +96,9 @@ def _remove_leftovers(folder: Path) -> None:
 
 
 def _runs(process: str) -> bool:
+    """Whether there is such a process. Where the system cannot say (on Windows signal 0 is Ctrl-C), it may run."""
+    if sys.platform == "win32":
+        return True
     try:
         os.kill(int(process), 0)
     except (OSError, ValueError):

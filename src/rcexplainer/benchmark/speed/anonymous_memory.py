@@ -10,7 +10,7 @@ INTERVAL = 0.02  # seconds between two looks
 
 def anonymous_bytes() -> int:
     """Return the resident anonymous memory of this process."""
-    for line in STATUS.read_text().splitlines():
+    for line in STATUS.read_text(encoding="utf-8").splitlines():
         if line.startswith("RssAnon:"):
             return int(line.split()[1]) * 1024
     raise OSError(f"this system does not tell anonymous memory from mapped files (RssAnon in {STATUS})")

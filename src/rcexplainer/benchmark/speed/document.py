@@ -37,12 +37,12 @@ def write(found: dict[str, Any], folder: Path) -> Path:
     settings = found["options"]
     path = folder / f"{found['bench']}-{settings['device']}-{found['machine']['threads']}.json"
     if path.exists():
-        earlier = json.loads(path.read_text())
+        earlier = json.loads(path.read_text(encoding="utf-8"))
         measured = {row.get("row") for row in found["rows"]}
         if earlier["machine"] == found["machine"]:
             stay = [row for row in earlier["rows"] if row.get("row") not in measured]
             found = {**found, "rows": [*stay, *found["rows"]]}
-    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if found["bench"] == "scaling" and "slope" in found["rows"][-1]:
         from rcexplainer.benchmark.speed.scaling_plot import scaling_plot
 

@@ -78,7 +78,9 @@ def measured(run: EngineRun) -> EngineTimes:
     """
     words = [sys.executable, "-m", "rcexplainer.benchmark.speed.engine_process", json.dumps(asdict(run))]
     started = time()
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    process = subprocess.Popen(
+        words, stdout=subprocess.PIPE, encoding="utf-8", env={**os.environ, "OMP_NUM_THREADS": "1"}
+    )
     with ProcessTree(process.pid) as tree:
         out, _ = process.communicate()
     seconds = time() - started

@@ -74,7 +74,7 @@ def cpu_seconds(process: int) -> float:
 def anonymous(process: int) -> int:
     """Bytes of its resident anonymous memory; 0 if there is no such process."""
     try:
-        lines = (PROC / str(process) / "status").read_text().splitlines()
+        lines = (PROC / str(process) / "status").read_text(encoding="utf-8").splitlines()
     except OSError:
         return 0
     found = [line.split()[1] for line in lines if line.startswith("RssAnon:")]
@@ -84,6 +84,6 @@ def anonymous(process: int) -> int:
 def _fields(process: int) -> list[str]:
     """The fields of /proc/N/stat behind the name of the program, which may hold anything."""
     try:
-        return (PROC / str(process) / "stat").read_text().rpartition(")")[2].split()
+        return (PROC / str(process) / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except OSError:
         return []

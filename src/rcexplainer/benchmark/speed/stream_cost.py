@@ -96,11 +96,11 @@ def _kept(folder: Path | None, name: str, model: nn.Module, one: StreamFit, seed
     """The figures of a fit, from the folder if they are there."""
     path = None if folder is None else folder / f"stream {name}.json"
     if path is not None and path.exists():
-        return dict(json.loads(path.read_text()))
+        return dict(json.loads(path.read_text(encoding="utf-8")))
     found = alone(measured_fit, model, one, seed)
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(found))
+        path.write_text(json.dumps(found), encoding="utf-8")
     return found
 
 
