@@ -4,7 +4,7 @@ VENV ?= .venv
 RUN = $(VENV)/bin/python -m
 PIP = $(RUN) pip install --quiet --constraint constraints.txt
 
-.PHONY: demo test test-all lint clean
+.PHONY: demo docs test test-all lint clean
 
 demo: $(VENV)/.core
 	$(RUN) rcexplainer demo
@@ -19,6 +19,11 @@ test: lint
 test-all: lint
 	$(RUN) pytest -n 2 --dist loadfile
 
+# The site, in build/site; no network is needed. The variable silences the theme's notice about its successor.
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict --quiet
+	@echo "build/site/index.html"
+
 lint: $(VENV)/.dev
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
@@ -31,6 +36,10 @@ $(VENV)/.core: pyproject.toml constraints.txt
 
 $(VENV)/.dev: $(VENV)/.core
 	$(PIP) --editable ".[dev]"
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.core
+	$(PIP) --editable ".[docs]"
 	touch $@
 
 clean:
