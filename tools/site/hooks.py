@@ -1,8 +1,8 @@
 """Hooks of `mkdocs build`: pages from outside `docs/`, links that lead out of it, and formulas as MathML.
 
-The Markdown files are written for the repository: `docs/methods.md` links to `../results/boundaries.md` and to source files. On the
-site the results and the root's pages are pages too, and every other file that is linked is shown as a listing. Formulas
-between dollar signs become MathML while the site is built, so that no script and no font is loaded for them.
+The Markdown files are written for the repository: `docs/methods.md` links to `../results/boundaries.md` and to source
+files. On the site the results and the root's pages are pages too, and every other file that is linked is shown as a
+listing. Formulas between dollar signs become MathML while the site is built: no script and no font is loaded for them.
 """
 
 import html
