@@ -13,6 +13,7 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.nn import GraphConv, global_mean_pool
 
 import rcexplainer as rc
+from tests.sources.stores import stores
 
 Names = dict[str, Any]
 
@@ -149,13 +150,9 @@ def large_names() -> Names:
     names = node_names()
     graph: Data = names["graph"]
     data = Data(x=graph.x, edge_index=graph.edge_index, y=graph.y)
-    return names | {
-        "data": data,
-        "training_nodes": names["train_nodes"],
-        "nodes": [510, 511],
-        "feature_store": data,
-        "graph_store": data,
-    }
+    features, edges = stores(data)
+    nodes = {"training_nodes": names["train_nodes"], "nodes": [510, 511]}
+    return names | nodes | {"data": data, "feature_store": features, "graph_store": edges}
 
 
 def stream_names() -> Names:

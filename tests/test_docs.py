@@ -20,7 +20,7 @@ from rcexplainer.benchmark import networks
 from rcexplainer.cli.app import app, main
 from rcexplainer.cli.old_names import with_new_names
 from rcexplainer.gnn import trainer
-from tests.docs_blocks import COMMANDS, PYTHON, ROOT, SHOWN, blocks, commands, indented_commands, pages
+from tests.docs_blocks import COMMANDS, FENCE, PYTHON, ROOT, SHOWN, blocks, commands, indented_commands, pages
 from tests.docs_names import PAGES, SLOW_PAGES
 
 # Blocks that a test of their own runs.
@@ -155,7 +155,7 @@ def test_the_commands_of_a_page_are_valid(page) -> None:
 
 
 def test_a_wrong_command_is_noticed() -> None:
-    with pytest.raises(typer.TyperException, match="no such option|No such option"):
+    with pytest.raises(typer.TyperException, match=r"(?i)no such option"):
         check("rcexplainer explain --datsaet nitro")
     with pytest.raises(AssertionError):
         check("python tools/no_such_tool.py")
@@ -163,13 +163,13 @@ def test_a_wrong_command_is_noticed() -> None:
         check("make no-such-target")
 
 
-QUICK = {"fit": ["--set", "epochs=1"], "train": [], "explain": []}
+QUICK = {"fit": ["--set", "epochs=1", "--set", "teacher_limit=60"], "train": ["--epochs", "3"], "explain": []}
 
 
 @pytest.mark.parametrize("page", COMMAND_PAGES)
 def test_the_commands_of_a_page(page, small, capsys) -> None:
-    """One after the other, as a reader would type them, in the folder where the page's Python was run."""
-    if page in PAGES:
+    """One after the other, as a reader would type them, in one folder."""
+    if page == "docs/how-to/molecules.md":  # its Python writes the file that its commands read
         run_page(page, PAGES[page]())
     for block in blocks(page):
         for line in commands(block.code) if block.language in COMMANDS and not block.mark else ():
@@ -192,7 +192,7 @@ def test_json_is_json() -> None:
 
 def test_links_between_pages_lead_somewhere() -> None:
     for page in pages():
-        text = (ROOT / page).read_text(encoding="utf-8")
+        text = FENCE.sub("", (ROOT / page).read_text(encoding="utf-8"))
         for target in re.findall(r"\]\((?!https?:|mailto:|#)([^)#\s]+)", text):
             found = (ROOT / page).parent / target
             later = found.name in ("errors.md", "trust.md")  # pages of their own tools
@@ -206,7 +206,7 @@ def test_every_page_and_public_name_is_on_the_site() -> None:
     reference = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "reference").glob("*.md"))
     for part in ("baselines", "metrics", "datasets", "gnn", "viz", "testing"):
         public = [name for name in getattr(rc, part).__all__ if callable(getattr(getattr(rc, part), name))]
-        for name in {*public} - {"Figure"}:
+        for name in {*public} - {"Direction", "Figure"}:
             assert re.search(rf"^::: rcexplainer\.[\w.]*\.{name}$", reference, re.M), f"rc.{part}.{name}"
 
 
@@ -220,8 +220,11 @@ def test_figures_of_the_first_page_are_those_of_the_benchmarks() -> None:
 
     for what in ("scores", "prefix", "greedy"):
         listed = row("explain-cpu-1.json", row="list", what=what)
-        assert f"| {listed['ms a graph']:.3g} ms a graph | {listed['÷ loader + forward']:.3g}"[:12] in text
-        assert f"{listed['ms a graph']:.2g}"[:4] in text
+        time, ratio = re.search(
+            rf"^\| scores.*{what if what != 'scores' else 'graphs'}.* \| (\S+) ms a graph \| (\S+) ×", text, re.M
+        ).groups()
+        assert float(time) == pytest.approx(listed["ms a graph"], rel=0.01)
+        assert float(ratio) == pytest.approx(listed["÷ loader + forward"], rel=0.02)
     for what in ("scores", "prefix"):
         alone = row("explain-cpu-1.json", row="alone", what=what)
         assert f"{alone['ms a graph']:.1f} ms" in text
