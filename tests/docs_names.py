@@ -174,10 +174,10 @@ def ray_names() -> Names:
     import ray
 
     names = fitted_names()
-    fitted = names["fitted"]
+    model, path = names["model"], names["fitted"].save(Path("explainer.safetensors").absolute())
     rc.datasets.to_parquet(names["graphs"], "graphs.parquet")
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    return names | {"dataset": ray.data.read_parquet("graphs.parquet"), "load_explainer": lambda: fitted}
+    return names | {"dataset": ray.data.read_parquet("graphs.parquet"), "load_explainer": lambda: rc.load(path, model)}
 
 
 PAGES: dict[str, Callable[[], Names]] = {

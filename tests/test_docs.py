@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -95,11 +96,16 @@ def test_the_python_of_a_page(page, small) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of Ray's own: open sockets, deprecated calls
 @pytest.mark.parametrize("page", SLOW_PAGES)
 def test_the_slow_python_of_a_page(page, small) -> None:
-    names = SLOW_PAGES[page]()
-    run_page(page, names, "slow")
-    assert names["results"].count() == len(names["graphs"])
+    ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'rcexplainer[ray]'")
+    try:
+        names = SLOW_PAGES[page]()
+        run_page(page, names, "slow")
+        assert names["results"].count() == len(names["graphs"])
+    finally:
+        ray.shutdown()
 
 
 @pytest.mark.slow
@@ -163,7 +169,7 @@ def test_a_wrong_command_is_noticed() -> None:
         check("make no-such-target")
 
 
-QUICK = {"fit": ["--set", "epochs=1", "--set", "teacher_limit=60"], "train": ["--epochs", "3"], "explain": []}
+QUICK = {"fit": ["--set", "epochs=1", "--set", "teacher_limit=60"], "train": ["--epochs", "8"], "explain": []}
 
 
 @pytest.mark.parametrize("page", COMMAND_PAGES)
@@ -260,3 +266,14 @@ def test_the_site_builds_without_a_warning(tmp_path) -> None:
     loaded = re.compile(r"<(?:script|link|img)[^>]*(?:src|href)=[\"']?https?://")
     for path in pages_made:
         assert not loaded.search(path.read_text(encoding="utf-8")), path  # nothing is fetched from elsewhere
+
+
+@pytest.mark.slow
+def test_the_figures_of_the_concepts_are_drawn(tmp_path) -> None:
+    pytest.importorskip("matplotlib")
+    tool = ROOT / "tools" / "site" / "concept_figures.py"
+    names = runpy.run_path(str(tool))
+    written = names["main"](tmp_path, graphs=150, epochs=2, copies=1)
+    page = (ROOT / "docs" / "concepts.md").read_text(encoding="utf-8")
+    assert {path.name for path in written} == set(re.findall(r"figures/(concept-\w+\.svg)", page))
+    assert all((ROOT / "docs" / "figures" / path.name).exists() for path in written)

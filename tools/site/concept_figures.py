@@ -57,7 +57,7 @@ def region(scene: Scene) -> Any:
         plane = regions.boundaries.select(torch.tensor([row]))
         inside &= (sign * plane(grid) > 0).reshape(400, 400).T
         line(axes, plane.weight[0], plane.bias[0], color="#202020", lw=1.3)
-    axes.contourf(across, up, inside.float(), levels=[0.5, 1.5], hatches=["///"], colors="none")
+    axes.contourf(across.numpy(), up.numpy(), inside.float().numpy(), levels=[0.5, 1.5], hatches=["///"], colors="none")
     axes.set_title(
         f"a region of {scene.world.class_names[chosen.label]}: {len(chosen.rows)} boundaries,\n"
         f"{chosen.covered} graphs covered, {chosen.intruders} of other classes inside",
@@ -73,9 +73,9 @@ def network(scene: Scene) -> Any:
     one = scene.shown
     place = torch.as_tensor(stress_layout(one.graph.edge_index, one.graph.num_nodes), dtype=torch.float)
     for unit, score in enumerate(one.unit_scores.tolist()):
-        ends = place[one.units.pair[:, unit]]
+        ends = place[one.units.pair[:, unit]].numpy()
         left.plot(ends[:, 0], ends[:, 1], color=str(round(0.8 * (1 - score), 3)), lw=0.8 + 5 * score, zorder=1)
-    left.scatter(place[:, 0], place[:, 1], s=22, c="white", edgecolors="#202020", zorder=2)
+    left.scatter(*place.T.numpy(), s=22, c="white", edgecolors="#202020", zorder=2)
     left.set(xticks=[], yticks=[], aspect="equal")
     left.set_title("one score for each edge of a graph", fontsize=10)
     results = scene.fitted.explain(scene.world.held, search="none")
@@ -85,7 +85,7 @@ def network(scene: Scene) -> Any:
         (motif, {"color": "#00795C", "label": "edges of a motif"}),
         (~motif, {"color": "#9A9A9A", "label": "other edges"}),
     ):
-        right.hist(scores[mask], bins=24, range=(0, 1), density=True, alpha=0.75, **look)
+        right.hist(scores[mask].numpy(), bins=24, range=(0, 1), density=True, alpha=0.75, **look)
     right.axvline(0.5, color="#202020", lw=0.8, ls=":")
     right.set(xlabel="score", yticks=[])
     right.set_title("all edges of the held-out graphs", fontsize=10)
@@ -136,13 +136,20 @@ def deletion(scene: Scene) -> Any:
         probability = model.head(way).softmax(1)[:, one.prediction]
         flips = model.head(way).argmax(1) != one.prediction
     ground(left, scene, torch.cat([scene.world.points, way]))
-    left.plot(way[:, 0], way[:, 1], color="#202020", lw=1, marker=".", ms=5)
-    left.scatter(*way[0], s=60, facecolors="none", edgecolors="#202020", zorder=3)
+    left.plot(*way.T.numpy(), color="#202020", lw=1, marker=".", ms=5)
+    left.scatter(*way[0].tolist(), s=60, facecolors="none", edgecolors="#202020", zorder=3)
     left.set_title("edges deleted in the order of their scores", fontsize=10)
-    right.plot(probability, color="#202020", lw=1.2)
-    right.scatter(flips.nonzero().flatten(), probability[flips], s=26, c="#C43C00", label="another class")
+    right.plot(probability.numpy(), color="#202020", lw=1.2)
     right.scatter(
-        (~flips).nonzero().flatten(), probability[~flips], s=26, c="#0060A8", marker="s", label="the same class"
+        flips.nonzero().flatten().tolist(), probability[flips].tolist(), s=26, c="#C43C00", label="another class"
+    )
+    right.scatter(
+        (~flips).nonzero().flatten().tolist(),
+        probability[~flips].tolist(),
+        s=26,
+        c="#0060A8",
+        marker="s",
+        label="the same class",
     )
     right.axvline(len(one.removed_units), color="#202020", ls=":", lw=0.9)
     right.set(xlabel="edges really deleted", ylim=(-0.03, 1.03))
@@ -162,8 +169,10 @@ def noise(scene: Scene, copies: int) -> Any:
     noisy = [perturb(graph, 0.1, draws, rows=rows) for _ in range(40)]
     where = embeddings(scene.world.model, noisy)
     ground(left, scene, torch.cat([scene.world.points, where]))
-    left.scatter(where[:, 0], where[:, 1], s=14, c="#202020", marker="x", lw=0.8, label="noisy copies, 10 %")
-    left.scatter(*embeddings(scene.world.model, [graph])[0], s=70, facecolors="none", edgecolors="#C43C00", lw=1.6)
+    left.scatter(*where.T.numpy(), s=14, c="#202020", marker="x", lw=0.8, label="noisy copies, 10 %")
+    left.scatter(
+        *embeddings(scene.world.model, [graph])[0].tolist(), s=70, facecolors="none", edgecolors="#C43C00", lw=1.6
+    )
     left.set_title("one graph (ring) under noise", fontsize=10)
     legend(left)
     looks = {"default": (scene.fitted, "#0060A8", "o"), "without noisy copies": (scene.plain, "#C43C00", "s")}

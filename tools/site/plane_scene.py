@@ -95,11 +95,12 @@ def ground(axes: Any, scene: Scene, points: Tensor) -> None:
     grid = torch.cartesian_prod(across, up)
     with torch.no_grad():
         label = scene.world.model.head(grid).argmax(1).reshape(260, 260).T
-    axes.contourf(across, up, label, levels=[-0.5, 0.5, 1.5, 2.5], colors=TINTS)
+    axes.contourf(across.numpy(), up.numpy(), label.numpy(), levels=[-0.5, 0.5, 1.5, 2.5], colors=TINTS)
     for number, name in enumerate(scene.world.class_names):
-        own = scene.world.points[scene.world.predictions == number]
+        own = scene.world.points[scene.world.predictions == number].numpy()
         axes.scatter(own[:, 0], own[:, 1], s=9, c=DOTS[number], marker=MARKS[number], alpha=0.6, lw=0, label=name)
-    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xticks=[], yticks=[])
+    (left, bottom), (right, top) = low.tolist(), high.tolist()
+    axes.set(xlim=(left, right), ylim=(bottom, top), xticks=[], yticks=[])
 
 
 def line(axes: Any, weight: Tensor, bias: Tensor, **look: Any) -> None:
@@ -107,7 +108,7 @@ def line(axes: Any, weight: Tensor, bias: Tensor, **look: Any) -> None:
     normal = weight / weight.norm()
     foot = -bias / weight.norm() * normal
     along = torch.stack([-normal[1], normal[0]]) * 1e3
-    ends = torch.stack([foot - along, foot + along])
+    ends = torch.stack([foot - along, foot + along]).numpy()
     axes.plot(ends[:, 0], ends[:, 1], scalex=False, scaley=False, **look)
 
 
