@@ -169,7 +169,7 @@ def test_a_wrong_command_is_noticed() -> None:
         check("make no-such-target")
 
 
-QUICK = {"fit": ["--set", "epochs=1", "--set", "teacher_limit=60"], "train": ["--epochs", "8"], "explain": []}
+QUICK = {"fit": ["--set", "epochs=1", "--set", "teacher_limit=60"], "train": ["--epochs", "60"], "explain": []}
 
 
 @pytest.mark.parametrize("page", COMMAND_PAGES)
