@@ -9,18 +9,29 @@ import html
 import posixpath
 import re
 from pathlib import Path
-from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOT_PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "CITATION.cff", "LICENSE")
+ROOT_PAGES = {
+    "CHANGELOG.md": "Changes",
+    "CONTRIBUTING.md": "Contributing",
+    "SECURITY.md": "Security",
+    "CODE_OF_CONDUCT.md": "Code of conduct",
+}
 LISTINGS = "source"  # the folder of the site that shows linked files of the repository
 SHOWN = (".py", ".toml", ".cff", ".yml", ".json", ".txt")
 LINK = re.compile(r"(?<!`)(\]\()(?!https?:|mailto:|#)([^)\s#]+)(#[^)\s]*)?(\))")
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.S)
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Put the pages of the root that there are into the last section of the navigation."""
+    present = {name: title for name, title in ROOT_PAGES.items() if (ROOT / name).is_file()}
+    config.nav = [*(config.nav or ()), {"Project": [{title: f"project/{name}"} for name, title in present.items()]}]
+    return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -31,7 +42,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             files.append(File.generated(config, _site_path(path), abs_src_path=str(path)))
             found |= _links(path) if path.suffix == ".md" else set()
     for name in ROOT_PAGES:
-        if (ROOT / name).is_file() and name.endswith(".md"):
+        if (ROOT / name).is_file():
             files.append(File.generated(config, _site_path(ROOT / name), abs_src_path=str(ROOT / name)))
             found |= _links(ROOT / name)
     for path in sorted(found):
@@ -57,7 +68,7 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
 
 
 def on_page_content(content: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Turn formulas into MathML, and let wide tables scroll by themselves."""
+    """Turn formulas into MathML."""
     from latex2mathml.converter import convert
 
     def mathml(formula: re.Match[str]) -> str:
@@ -89,9 +100,9 @@ def _site_path(path: Path) -> str:
     place = path.relative_to(ROOT).as_posix()
     if place == "README.md":
         return "index.md"
-    if place.startswith("docs/"):
+    if place.startswith("docs/") and not path.is_dir():
         return place.removeprefix("docs/")
-    if place in ROOT_PAGES and place.endswith(".md"):
+    if place in ROOT_PAGES:
         return f"project/{place}"
     if place.startswith("results/") and path.suffix in (".md", ".svg", ".png"):
         return place
@@ -107,10 +118,3 @@ def _listing(path: Path) -> str:
             heading = [f"## {file.relative_to(path).as_posix()}\n"] if path.is_dir() else []
             parts += [*heading, f"````{file.suffix.removeprefix('.') or 'text'}\n{text}\n````\n"]
     return "\n".join(parts)
-
-
-def on_config(config: MkDocsConfig) -> Any:
-    """The version that the header shows is the package's own."""
-    version = re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.M)
-    config.extra["version_shown"] = version[1] if version else ""
-    return config
