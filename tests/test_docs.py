@@ -35,7 +35,7 @@ ELSEWHERE = {
     ("docs/page.md", "python"): "tests/viz/test_page_docs.py",
     ("docs/add-a-method.md", "python"): "tests/testing/test_checks.py",
 }
-# Pages that a tool writes from what it has run, and whose own test runs it again. Wrong commands stand there on purpose.
+# Pages that a tool writes from what it has run; their own test runs it again. Wrong commands stand there on purpose.
 WRITTEN = {"docs/errors.md": "tests/test_errors_page.py"}
 EVERY = [block for page in pages() if page not in WRITTEN for block in blocks(page)]
 HERE = [block for block in EVERY if (block.page, block.language) not in ELSEWHERE]
