@@ -4,7 +4,7 @@ VENV ?= .venv
 RUN = $(VENV)/bin/python -m
 PIP = $(RUN) pip install --quiet --constraint constraints.txt
 
-.PHONY: demo test test-all lint release-check versions clean
+.PHONY: demo docs test test-all lint trust mutants release-check versions clean
 
 demo: $(VENV)/.core
 	$(RUN) rcexplainer demo
@@ -20,12 +20,17 @@ test-all: lint
 	$(RUN) pytest -n 2 --dist loadfile
 
 # What a release must pass: built, installed where the repository is not, tried there.
-release-check: $(VENV)/.dev
+release-check: $(VENV)/.release
 	$(VENV)/bin/python tools/release_check.py
 
 # The tests with the oldest supported, the pinned and the newest packages. TORCH_INDEX: an index of CPU builds of torch.
 versions: $(VENV)/.dev
 	$(VENV)/bin/python tools/version_matrix.py $(if $(TORCH_INDEX),--torch-index $(TORCH_INDEX))
+
+# The site, in build/site; no network is needed. The variable silences the theme's notice about its successor.
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict --quiet
+	@echo "build/site/index.html"
 
 lint: $(VENV)/.dev
 	$(RUN) ruff check .
@@ -39,6 +44,14 @@ $(VENV)/.core: pyproject.toml constraints.txt
 
 $(VENV)/.dev: $(VENV)/.core
 	$(PIP) --editable ".[dev]"
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.core
+	$(PIP) --editable ".[docs]"
+	touch $@
+
+$(VENV)/.release: $(VENV)/.dev
+	$(PIP) --editable ".[release]"
 	touch $@
 
 clean:
