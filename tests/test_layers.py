@@ -13,8 +13,9 @@ SOURCE = Path(__file__).parents[1] / "src" / "rcexplainer"
 # stands on a floor of its own, apart from its package.
 FLOORS = (
     ("errors",),
+    ("saving.seal", "saving.lock"),
     ("core", "saving.files"),
-    ("saving.documents", "sources"),
+    ("saving.documents", "saving.checkpoint", "sources"),
     ("gnn", "datasets"),
     ("counterfactual_graph", "field_check"),
     ("explanation", "config"),

@@ -135,7 +135,7 @@ class RCExplainer(Method):
             split.mask_route(f"{type(self).__name__} with weight_regions={self.config.weight_regions:g}")
         targets = self.targets(split.num_classes)
         file = FitFile(checkpoint, given.description(self.settings, seed, forward) if checkpoint is not None else {})
-        with split.scope:
+        with file, split.scope:  # an interrupt writes what there is
             seen, training, validation = given.observed(limit, generator)
             warn_if_smooth(class_margins(split), seen.embedding)
             edgeless = logged_shares(training, self.config, class_names or ())
