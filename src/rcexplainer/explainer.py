@@ -111,7 +111,7 @@ class RCExplainer(Method):
             forward: `forward(model, batch, edge_weight)` for a model with an unusual call.
             output: "logits", "log_probs", "probs" or "binary_logit"; found if None.
             class_names: Names of the classes.
-            checkpoint: A file from which a killed run continues.
+            checkpoint: A file from which a killed run continues; an interrupt (Ctrl-C) writes it at once.
             seed: Random seed.
             progress: Whether to show progress bars.
             device: Where to compute, now and when explaining, with copies of model and graphs; None: where they are.

@@ -20,6 +20,7 @@ from torch_geometric.data import Data
 
 from rcexplainer.core.namespace import named, part
 from rcexplainer.errors import CheckpointError
+from rcexplainer.saving.documents import UNFINISHED
 from rcexplainer.saving.files import read_tensors, remove_file, write_tensors
 from rcexplainer.saving.lock import claimed
 
@@ -31,7 +32,9 @@ WRITE_INTERVAL = 10.0  # seconds between two writes of values that change all th
 class FitFile:
     """Named parts, each made of tensors and a text.
 
-    As a context it is this process's own; what was not yet written is written when it ends by an interrupt.
+    As a context it is this process's own; what was not yet written is written when it ends by an interrupt. A file that
+    no user named (`UNFINISHED`) does not stand in the way: one that is damaged or of another run is replaced, and where
+    another process writes it, nothing is kept.
 
     Args:
         path: The file; None: nothing is kept.
@@ -52,7 +55,12 @@ class FitFile:
         if self.path is not None and self.path.is_dir():
             raise CheckpointError(f"the checkpoint {self.path} is a folder: name a file in it")
         if self.path is not None and self.path.exists():
-            self._read(self.path)
+            try:
+                self._read(self.path)
+            except CheckpointError as error:
+                if self.path.suffix != UNFINISHED:
+                    raise
+                log.warning("%s. It is replaced, and the run starts anew", error)
 
     def _read(self, path: Path) -> None:
         try:
@@ -69,26 +77,6 @@ class FitFile:
         for name, text in json.loads(header.get("texts", "{}")).items():
             self.parts[name] = part(name, tensors), text
 
-    @classmethod
-    def kept(cls, path: Path | None, run: dict[str, Any]) -> "FitFile":
-        """The checkpoint at a place that the user did not choose: one that is damaged or of another run is replaced.
-
-        Args:
-            path: The file; None: nothing is kept.
-            run: A description of the run as JSON values.
-        """
-        try:
-            return cls(path, run)
-        except CheckpointError as error:
-            log.warning("%s; it is replaced, and the run starts anew", error)
-            return cls._empty(path, run)
-
-    @classmethod
-    def _empty(cls, path: Path | None, run: dict[str, Any]) -> "FitFile":
-        file = cls(None, run)
-        file.path = path
-        return file
-
     def __enter__(self) -> Self:
         """Claim the file.
 
@@ -103,7 +91,9 @@ class FitFile:
             raise CheckpointError(
                 f"the checkpoint {self.path} cannot be written ({error.strerror or error}): name another file"
             ) from error
-        if not ours:
+        if not ours and self.path.suffix == UNFINISHED:
+            self.path = None
+        elif not ours:
             raise CheckpointError(
                 f"another process is writing the checkpoint {self.path}: wait until it is done, or name another file"
             )

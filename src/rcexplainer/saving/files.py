@@ -14,7 +14,7 @@ from torch import Tensor
 from rcexplainer.errors import CheckpointError
 from rcexplainer.saving.seal import check_seal, sealed_file
 
-TEMPORARY = ".unfinished"  # how names end of files that are being written
+TEMPORARY = ".half"  # how names end of files that are being written
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: Mapping[str, str]) -> Path:

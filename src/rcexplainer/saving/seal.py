@@ -59,7 +59,7 @@ def check_seal(path: Path, header: Mapping[str, str]) -> None:
         return
     if layout != str(LAYOUT) and layout is not None and layout.isdigit() and int(layout) > LAYOUT:
         raise CheckpointError(
-            f"{path} was written by a later version of rcexplainer (layout {layout}, this one reads up to {LAYOUT}), or "
+            f"{path} was written by a later version of rcexplainer (layout {layout}, this one reads up to {LAYOUT}) or "
             "is damaged: install a later version, or write the file again"
         )
     found = None if checksum is None else _digest(path, checksum)
