@@ -10,7 +10,7 @@ import typer
 
 from rcexplainer import __version__
 from rcexplainer.cli import bench, datasets, demo, evaluate, explain, fit, report, reproduce, serve, train
-from rcexplainer.cli.interruption import exit_code, terminations
+from rcexplainer.cli.interruption import INTERRUPTED, TERMINATED, terminations
 from rcexplainer.cli.old_names import with_new_names
 from rcexplainer.cli.option_names import as_options
 from rcexplainer.errors import RCExplainerError
@@ -39,20 +39,22 @@ def main(arguments: list[str] | None = None) -> None:
     """
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     words = sys.argv[1:] if arguments is None else arguments
-    try:
-        words = with_new_names(words)
-        with terminations():
+    with terminations() as terminated:
+        try:
+            words = with_new_names(words)
             code = app(args=words, prog_name="rcexplainer", standalone_mode=False)
-    except typer.TyperException as error:
-        _fail(_usage(error, words))
-    except RCExplainerError as error:
-        _fail(as_options(str(error)))
-    except OSError as error:
-        _fail(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
-    except (KeyboardInterrupt, typer.Abort) as error:
-        print("rcexplainer: interrupted", file=sys.stderr)
-        raise SystemExit(exit_code(error)) from None
-    raise SystemExit(code or 0)
+        except typer.TyperException as error:
+            _fail(_usage(error, words))
+        except RCExplainerError as error:
+            _fail(as_options(str(error)))
+        except OSError as error:
+            _fail(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
+        except (KeyboardInterrupt, typer.Abort):
+            code = INTERRUPTED
+        if code == INTERRUPTED:  # what typer makes of an interrupt
+            print("rcexplainer: interrupted", file=sys.stderr)
+            code = TERMINATED if terminated else code
+        raise SystemExit(code or 0)
 
 
 def _usage(error: typer.TyperException, words: Sequence[str]) -> str:

@@ -10,25 +10,30 @@ from types import FrameType
 log = logging.getLogger(__name__)
 
 
-class Termination(KeyboardInterrupt):
-    """SIGTERM, as an exception: whatever an interrupt does is done then, too."""
+INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM  # exit codes
 
 
 @contextmanager
-def terminations() -> Iterator[None]:
-    """Inside this context SIGTERM is raised as `Termination` in the main thread."""
+def terminations() -> Iterator[list[int]]:
+    """Inside this context SIGTERM is a KeyboardInterrupt: whatever Ctrl-C does is done then, too.
+
+    Yields:
+        A list that gets the number of the signal when it comes.
+    """
+    seen: list[int] = []
     if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread can say what becomes of signals
+        yield seen  # only the main thread can say what becomes of signals
         return
-    before = signal.signal(signal.SIGTERM, _raise)
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        seen.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
     try:
-        yield
+        yield seen
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _raise(number: int, frame: FrameType | None) -> None:
-    raise Termination
 
 
 @contextmanager
@@ -45,14 +50,3 @@ def said_when_interrupted(text: str) -> Iterator[None]:
             log.warning("%s", text)
         raise
 
-
-def exit_code(error: BaseException) -> int:
-    """The exit code of a command that was interrupted: 128 and the number of the signal.
-
-    Args:
-        error: What ended it; typer has an exception of its own, whose cause is the interrupt.
-    """
-    cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, Termination):
-        cause = cause.__cause__
-    return 128 + (signal.SIGINT if cause is None else signal.SIGTERM)
