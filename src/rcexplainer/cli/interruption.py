@@ -49,4 +49,3 @@ def said_when_interrupted(text: str) -> Iterator[None]:
         if text:
             log.warning("%s", text)
         raise
-

@@ -1,0 +1,154 @@
+"""A process that is killed at a drawn moment, and how it ended."""
+
+import os
+import random
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+KINDS = ("SIGKILL", "SIGKILL group", "SIGTERM", "SIGINT", "SIGINT group")  # a terminal sends Ctrl-C to the whole group
+PATIENCE = 90.0  # seconds within which an interrupted process must have ended
+EARLY = 0.2  # share of moments that are drawn before the first output
+ANSWERS = {"SIGTERM": 143, "SIGINT": 130, "SIGINT group": 130}
+BEFORE_MAIN = {"SIGTERM": -signal.SIGTERM, "SIGINT": -signal.SIGINT, "SIGINT group": -signal.SIGINT}
+
+
+@dataclass(frozen=True)
+class Moment:
+    """When and how a process is killed.
+
+    Attributes:
+        kind: One of `KINDS`.
+        after_output: Whether seconds are counted from the first output rather than from the start.
+        seconds: How long it is waited.
+    """
+
+    kind: str
+    after_output: bool
+    seconds: float
+
+    @classmethod
+    def drawn(cls, numbers: random.Random, startup: float, working: float) -> "Moment":
+        """Draw one.
+
+        Args:
+            numbers: Random numbers.
+            startup: Seconds until the first output of a run without interruption.
+            working: Seconds from then to its end.
+        """
+        kind, early = numbers.choice(KINDS), numbers.random() < EARLY
+        return cls(kind, not early, numbers.uniform(0, startup if early else working))
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a process ended.
+
+    Attributes:
+        killed: Whether it was still running when the moment came.
+        code: Its exit code.
+        problem: What was wrong with how it ended; empty: nothing.
+        startup: Seconds until its first output.
+        seconds: How long it ran.
+    """
+
+    killed: bool
+    code: int
+    problem: str
+    startup: float
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields as JSON values."""
+        return asdict(self)
+
+
+def run(
+    command: Sequence[str], folder: Path, environment: dict[str, str], moment: Moment | None, most: float
+) -> Ending:
+    """Run a command, and kill it when the moment comes.
+
+    Args:
+        command: The command.
+        folder: Where it is started.
+        environment: Its environment.
+        moment: When it is killed; None: never.
+        most: Seconds after which it counts as hanging.
+    """
+    with tempfile.TemporaryFile() as said:
+        started = time.monotonic()
+        process = subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True
+        )
+        try:
+            startup, killed = _wait(process, said.fileno(), started, moment, most)
+            if killed and moment is not None:
+                _send(process, moment.kind)
+            code = process.wait(PATIENCE if killed else 1)
+            problem = ""
+        except subprocess.TimeoutExpired:
+            startup, killed, code, problem = 0.0, False, -1, "it did not end in time"
+        finally:
+            _end(process)
+        said.seek(0)
+        text = said.read().decode(errors="replace")
+        kind = moment.kind if killed and moment is not None else ""
+        return Ending(killed, code, problem or _problem(kind, code, text), startup, time.monotonic() - started)
+
+
+def _wait(
+    process: subprocess.Popen[bytes], said: int, started: float, moment: Moment | None, most: float
+) -> tuple[float, bool]:
+    """Until the process ends or the moment comes: seconds until its first output, and whether it is to be killed."""
+    first: float | None = None
+    while process.poll() is None:
+        passed = time.monotonic() - started
+        if first is None and os.fstat(said).st_size:
+            first = passed
+        since = passed if moment is None or not moment.after_output else passed - first if first is not None else -1.0
+        if moment is not None and since >= moment.seconds:
+            return first or passed, True
+        if passed > most:
+            raise subprocess.TimeoutExpired(process.args, most)
+        time.sleep(0.02)
+    return first or time.monotonic() - started, False
+
+
+def _send(process: subprocess.Popen[bytes], kind: str) -> None:
+    number = getattr(signal, kind.removesuffix(" group"))
+    if kind.endswith("group"):
+        os.killpg(process.pid, number)
+    else:
+        process.send_signal(number)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Nothing that it started is left, also where only the process itself was killed."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            return
+        process.poll()
+        if time.monotonic() > deadline - 8:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                return
+        time.sleep(0.05)
+
+
+def _problem(kind: str, code: int, text: str) -> str:
+    """What was wrong with how a process ended."""
+    last = " | ".join(text.replace("\r", "\n").strip().splitlines()[-3:])[-300:]
+    if not kind:
+        return "" if code == 0 else f"exit code {code}: {last}"
+    if kind not in ANSWERS or code in (0, ANSWERS[kind], BEFORE_MAIN[kind]):  # 0: it was done at that very moment
+        return ""
+    return f"exit code {code} after {kind}: {last}"
