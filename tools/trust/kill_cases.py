@@ -37,12 +37,12 @@ class KillCase:
     words: tuple[str, ...]
 
     def command(self, out: Path) -> list[str]:
-        """The whole command.
+        """The words, with a folder for its results.
 
         Args:
-            out: The folder of its results.
+            out: The folder.
         """
-        return [sys.executable, "-m", "rcexplainer", *(word.format(out=out) for word in self.words)]
+        return [word.format(out=out) for word in self.words]
 
 
 CASES = (
@@ -65,12 +65,11 @@ CASES = (
 )  # fmt: skip
 
 
-def make_inputs(folder: Path, environment: dict[str, str]) -> None:
+def make_inputs(folder: Path) -> None:
     """Make the networks, explainers and graphs that the commands need; what is there is kept.
 
     Args:
         folder: Where commands are started.
-        environment: Of the processes.
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "inputs.py").write_text(INPUT_MODULE)
@@ -83,7 +82,7 @@ def make_inputs(folder: Path, environment: dict[str, str]) -> None:
     }
     for name, command in steps.items():
         if not (folder / name).exists():
-            subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
+            subprocess.run(command, cwd=folder, check=True, capture_output=True)
 
 
 def _own(*words: str) -> list[str]:

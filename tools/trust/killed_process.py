@@ -7,13 +7,17 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from command_process import Running, copied_interpreter, new_interpreter
+
 KINDS = ("SIGKILL", "SIGKILL group", "SIGTERM", "SIGINT", "SIGINT group")  # a terminal sends Ctrl-C to the whole group
 PATIENCE = 90.0  # seconds within which an interrupted process must have ended
-EARLY = 0.2  # share of moments that are drawn before the first output
+EARLY = 0.1  # share of moments that are drawn before the first output
+EARLY_SECONDS = 10.0  # within these an interpreter has imported what it needs, and begun
 ANSWERS = {"SIGTERM": 143, "SIGINT": 130, "SIGINT group": 130}
 BEFORE_MAIN = {"SIGTERM": -signal.SIGTERM, "SIGINT": -signal.SIGINT, "SIGINT group": -signal.SIGINT}
 
@@ -33,16 +37,15 @@ class Moment:
     seconds: float
 
     @classmethod
-    def drawn(cls, numbers: random.Random, startup: float, working: float) -> "Moment":
+    def drawn(cls, numbers: random.Random, working: float) -> "Moment":
         """Draw one.
 
         Args:
             numbers: Random numbers.
-            startup: Seconds until the first output of a run without interruption.
-            working: Seconds from then to its end.
+            working: Seconds from the first output of a run without interruption to its end.
         """
         kind, early = numbers.choice(KINDS), numbers.random() < EARLY
-        return cls(kind, not early, numbers.uniform(0, startup if early else working))
+        return cls(kind, not early, numbers.uniform(0, EARLY_SECONDS if early else working))
 
 
 @dataclass(frozen=True)
@@ -68,23 +71,22 @@ class Ending:
         return asdict(self)
 
 
-def run(
-    command: Sequence[str], folder: Path, environment: dict[str, str], moment: Moment | None, most: float
-) -> Ending:
+def run(words: Sequence[str], folder: Path, moment: Moment | None, most: float) -> Ending:
     """Run a command, and kill it when the moment comes.
 
+    Before its first output it is killed as an interpreter of its own, which imports what it needs; later as a copy of
+    this one.
+
     Args:
-        command: The command.
+        words: The words after `rcexplainer`.
         folder: Where it is started.
-        environment: Its environment.
         moment: When it is killed; None: never.
         most: Seconds after which it counts as hanging.
     """
+    start = new_interpreter if moment is not None and not moment.after_output else copied_interpreter
     with tempfile.TemporaryFile() as said:
         started = time.monotonic()
-        process = subprocess.Popen(
-            command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True
-        )
+        process = start(words, folder, said)
         try:
             startup, killed = _wait(process, said.fileno(), started, moment, most)
             if killed and moment is not None:
@@ -101,9 +103,7 @@ def run(
         return Ending(killed, code, problem or _problem(kind, code, text), startup, time.monotonic() - started)
 
 
-def _wait(
-    process: subprocess.Popen[bytes], said: int, started: float, moment: Moment | None, most: float
-) -> tuple[float, bool]:
+def _wait(process: Running, said: int, started: float, moment: Moment | None, most: float) -> tuple[float, bool]:
     """Until the process ends or the moment comes: seconds until its first output, and whether it is to be killed."""
     first: float | None = None
     while process.poll() is None:
@@ -114,20 +114,18 @@ def _wait(
         if moment is not None and since >= moment.seconds:
             return first or passed, True
         if passed > most:
-            raise subprocess.TimeoutExpired(process.args, most)
+            raise subprocess.TimeoutExpired(["rcexplainer"], most)
         time.sleep(0.02)
     return first or time.monotonic() - started, False
 
 
-def _send(process: subprocess.Popen[bytes], kind: str) -> None:
+def _send(process: Running, kind: str) -> None:
     number = getattr(signal, kind.removesuffix(" group"))
-    if kind.endswith("group"):
-        os.killpg(process.pid, number)
-    else:
-        process.send_signal(number)
+    with suppress(ProcessLookupError):  # it ended at that very moment
+        (os.killpg if kind.endswith("group") else os.kill)(process.pid, number)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: Running) -> None:
     """Nothing that it started is left, also where only the process itself was killed."""
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:

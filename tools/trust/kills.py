@@ -19,6 +19,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import torch
 from folder_comparison import differences
 from kill_cases import CASES, KillCase, make_inputs
 from killed_process import Moment, run
@@ -46,9 +47,9 @@ def main() -> int:
     cases = [case for case in CASES if case.name in given.cases.split(",")]
     work = (given.out / "kills").resolve()
     work.mkdir(parents=True, exist_ok=True)
-    environment = _environment(work)
-    make_inputs(work, environment)
-    rows = _rows(cases, given, work, environment)
+    _isolate(work)
+    make_inputs(work)
+    rows = _rows(cases, given, work)
     document = _document(given, rows)
     write_document(given.out / "kills.json", document)
     print(json.dumps(document["figures"], indent=2))
@@ -57,16 +58,16 @@ def main() -> int:
     return 1 if document["figures"]["lost"] else 0
 
 
-def _environment(work: Path) -> dict[str, str]:
+def _isolate(work: Path) -> None:
     """No data of the user's, no cluster, one thread each; this source tree whatever folder commands are started in."""
+    torch.set_num_threads(1)
+    for name in ("RCEXPLAINER_DATA", "RAY_ADDRESS"):
+        os.environ.pop(name, None)
     paths = [str(Path(path).resolve()) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
-    kept = {name: value for name, value in os.environ.items() if name not in ("RCEXPLAINER_DATA", "RAY_ADDRESS")}
-    return kept | {"PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1", "XDG_CACHE_HOME": str(work / "cache")}
+    os.environ |= {"PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1", "XDG_CACHE_HOME": str(work / "cache")}
 
 
-def _rows(
-    cases: list[KillCase], given: argparse.Namespace, work: Path, environment: dict[str, str]
-) -> list[dict[str, Any]]:
+def _rows(cases: list[KillCase], given: argparse.Namespace, work: Path) -> list[dict[str, Any]]:
     """One row for each run, case after case, until there were enough kills."""
     rows: list[dict[str, Any]] = []
     for number in range(ROUNDS):
@@ -78,17 +79,15 @@ def _rows(
             if kept.exists():
                 rows.append(json.loads(kept.read_text()))
                 continue
-            rows.append(_killed_run(case, name, f"{given.seed} {name} {number}", given.per_run, work, environment))
+            rows.append(_killed_run(case, name, f"{given.seed} {name} {number}", given.per_run, work))
             write_document(kept, rows[-1])
             print(f"{sum(len(row['kills']) for row in rows)} kills; {rows[-1]}", file=sys.stderr, flush=True)
     return rows
 
 
-def _killed_run(
-    case: KillCase, name: str, seed: str, per_run: int, work: Path, environment: dict[str, str]
-) -> dict[str, Any]:
+def _killed_run(case: KillCase, name: str, seed: str, per_run: int, work: Path) -> dict[str, Any]:
     """A run that is killed and started again until it is done, and what is wrong with its results."""
-    whole = _reference(case, name, work, environment)
+    whole = _reference(case, name, work)
     numbers, out = random.Random(seed), work / "runs" / name
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
@@ -96,8 +95,8 @@ def _killed_run(
     problems: list[str] = []
     began = time.monotonic()
     while True:
-        drawn = Moment.drawn(numbers, whole["startup"], whole["seconds"] - whole["startup"])
-        ending = run(case.command(out), work, environment, drawn if len(kills) < per_run else None, MOST)
+        drawn = Moment.drawn(numbers, whole["seconds"] - whole["startup"])
+        ending = run(case.command(out), work, drawn if len(kills) < per_run else None, MOST)
         if ending.problem:
             problems.append(f"{case.name}: {ending.problem}")
         if not ending.killed:
@@ -108,7 +107,7 @@ def _killed_run(
     return {"case": case.name, "seed": seed, "kills": kills, "problems": problems, "seconds": round(seconds, 1)}
 
 
-def _reference(case: KillCase, name: str, work: Path, environment: dict[str, str]) -> dict[str, Any]:
+def _reference(case: KillCase, name: str, work: Path) -> dict[str, Any]:
     """The run without interruption: its folder is kept, and how long it took."""
     about, out = work / f"{name}.json", work / "whole" / name
     if about.exists():
@@ -116,7 +115,7 @@ def _reference(case: KillCase, name: str, work: Path, environment: dict[str, str
         return found
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    ending = run(case.command(out), work, environment, None, MOST)
+    ending = run(case.command(out), work, None, MOST)
     if ending.problem:
         raise SystemExit(f"{case.name}, not interrupted: {ending.problem}")
     write_document(about, ending.to_json())

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch_geometric.data import Data
 
-from rcexplainer.errors import RCExplainerError, SplitError
+from rcexplainer.errors import RCExplainerError
 from rcexplainer.fit.data import InstanceSet, Predictions, hold_out
 from rcexplainer.fit.sound_instances import sound_instances
 from rcexplainer.fit.stream import FitGraphs, OpenedGraphs, open_graphs
@@ -19,7 +19,6 @@ from rcexplainer.gnn.forward import Forward, TaskName
 from rcexplainer.gnn.graph_checks import GraphKind, check_graph, source_of
 from rcexplainer.gnn.outputs import OutputKind
 from rcexplainer.gnn.split import SplitModel, split_model
-from rcexplainer.gnn.trial import probe_sample
 from rcexplainer.method.base import graphs_on, on_device
 from rcexplainer.saving.checkpoint import digest
 from rcexplainer.saving.fingerprint import fingerprint
@@ -28,7 +27,6 @@ from rcexplainer.tasks import TASKS
 from rcexplainer.tasks.index import Index
 
 log = logging.getLogger(__name__)
-RAISED = "raised on these graphs"  # how a refusal says that the model itself raised
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +122,7 @@ def prepare(
     given = open_graphs(graphs, most, place) if streamed else None
     everything = graphs_on(graphs, place, home) if given is None else given.first
     trials = kind.trial_graphs(everything, index)
-    trials, split = _split(model, trials, head, forward, task, output)
+    split = split_model(model, trials, head, forward, task, output)
     if class_names and len(class_names) != split.num_classes:
         raise RCExplainerError(
             f"{len(class_names)} class_names were given for a model with {split.num_classes} classes"
@@ -161,37 +159,6 @@ def prepare(
             kind.background(around, index if background is None else None, far, seed),
         )
     return FitInput(split, far, place, training, validation, around)
-
-
-def _split(
-    model: nn.Module,
-    trials: list[Data],
-    head: str | nn.Module | None,
-    forward: Forward | None,
-    task: TaskName,
-    output: OutputKind | None,
-) -> tuple[list[Data], SplitModel]:
-    """The model, split on the trial graphs; graphs on which alone it raises are left out where it answers others."""
-    try:
-        return trials, split_model(model, trials, head, forward, task, output)
-    except SplitError as error:
-        if task != "graph" or RAISED not in str(error):
-            raise
-        tried = probe_sample([graph for graph in trials if graph.num_edges])
-        sound = [one for one in tried if _splits(model, one, head, forward, output)]
-        if not sound or len(sound) == len(tried):
-            raise
-        return sound, split_model(model, sound, head, forward, task, output)
-
-
-def _splits(
-    model: nn.Module, graph: Data, head: str | nn.Module | None, forward: Forward | None, output: OutputKind | None
-) -> bool:
-    try:
-        split_model(model, [graph], head, forward, "graph", output)
-    except SplitError as error:
-        return RAISED not in str(error)
-    return True
 
 
 def opened_like(kind: GraphKind, graphs: FitGraphs, limit: int, place: torch.device | None, name: str) -> OpenedGraphs:

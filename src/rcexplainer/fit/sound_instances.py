@@ -40,8 +40,8 @@ def sound_instances(
     said = f"{type(first).__name__}: {first}".strip(": ")
     if not wrong and out_of_memory(first):
         raise RCExplainerError(
-            f"memory does not suffice for the {len(graphs)} {name} instances ({said}): fit on fewer or smaller ones, or "
-            "with device='cpu'"
+            f"memory does not suffice for the {len(graphs)} {name} instances ({said}): take fewer or smaller ones, or "
+            "device='cpu'"
         ) from first
     if not wrong:
         raise first

@@ -63,7 +63,7 @@ def check_seal(path: Path, header: Mapping[str, str]) -> None:
             "is damaged: install a later version, or write the file again"
         )
     found = None if checksum is None else _digest(path, checksum)
-    if layout != str(LAYOUT) or found != checksum:
+    if layout != str(LAYOUT) or checksum is None or found != checksum:
         raise CheckpointError(
             f"{path} is damaged: its checksum is {str(checksum)[:16]}…, that of its content {str(found)[:16]}…. Take a "
             "copy of it, or write it again"
