@@ -4,7 +4,7 @@ VENV ?= .venv
 RUN = $(VENV)/bin/python -m
 PIP = $(RUN) pip install --quiet --constraint constraints.txt
 
-.PHONY: demo test test-all lint clean
+.PHONY: demo test test-all lint trust clean
 
 demo: $(VENV)/.core
 	$(RUN) rcexplainer demo
@@ -18,6 +18,14 @@ test: lint
 
 test-all: lint
 	$(RUN) pytest -n 2 --dist loadfile
+
+# Kills, hostile inputs, fuzzed readers and an audit; what is finished is kept in build/trust, a second start continues.
+# Full sizes and their figures: docs/trust.md.
+trust: $(VENV)/.dev
+	$(VENV)/bin/python tools/trust/kills.py --out build/trust
+	$(VENV)/bin/python tools/trust/cases.py --out build/trust
+	$(VENV)/bin/python tools/trust/fuzz.py --out build/trust
+	$(VENV)/bin/python tools/trust/audit.py --out build/trust
 
 lint: $(VENV)/.dev
 	$(RUN) ruff check .
