@@ -18,6 +18,7 @@ KINDS = ("SIGKILL", "SIGKILL group", "SIGTERM", "SIGINT", "SIGINT group")  # a t
 PATIENCE = 90.0  # seconds within which an interrupted process must have ended
 EARLY = 0.1  # share of moments that are drawn before the first output
 EARLY_SECONDS = 10.0  # within these an interpreter has imported what it needs, and begun
+AT_ITS_END = 5.0  # seconds: a process that ends well so soon after an interrupt was done at that moment
 ANSWERS = {"SIGTERM": 143, "SIGINT": 130, "SIGINT group": 130}
 BEFORE_MAIN = {"SIGTERM": -signal.SIGTERM, "SIGINT": -signal.SIGINT, "SIGINT group": -signal.SIGINT}
 
@@ -45,7 +46,9 @@ class Moment:
             working: Seconds from the first output of a run without interruption to its end.
         """
         kind, early = numbers.choice(KINDS), numbers.random() < EARLY
-        return cls(kind, not early, numbers.uniform(0, EARLY_SECONDS if early else working))
+        # Sooner rather than later: what is started again has less to do, and would be done before most moments come.
+        share = numbers.random() ** 2
+        return cls(kind, not early, EARLY_SECONDS * numbers.random() if early else working * share)
 
 
 @dataclass(frozen=True)
@@ -89,10 +92,12 @@ def run(words: Sequence[str], folder: Path, moment: Moment | None, most: float) 
         process = start(words, folder, said)
         try:
             startup, killed = _wait(process, said.fileno(), started, moment, most)
+            sent = time.monotonic()
             if killed and moment is not None:
                 _send(process, moment.kind)
             code = process.wait(PATIENCE if killed else 1)
-            problem = ""
+            ignored = killed and code == 0 and time.monotonic() - sent > AT_ITS_END
+            problem = "it went on although it was interrupted" if ignored else ""
         except subprocess.TimeoutExpired:
             startup, killed, code, problem = 0.0, False, -1, "it did not end in time"
         finally:
@@ -147,6 +152,6 @@ def _problem(kind: str, code: int, text: str) -> str:
     last = " | ".join(text.replace("\r", "\n").strip().splitlines()[-3:])[-300:]
     if not kind:
         return "" if code == 0 else f"exit code {code}: {last}"
-    if kind not in ANSWERS or code in (0, ANSWERS[kind], BEFORE_MAIN[kind]):  # 0: it was done at that very moment
+    if kind not in ANSWERS or code in (0, ANSWERS[kind], BEFORE_MAIN[kind]):
         return ""
     return f"exit code {code} after {kind}: {last}"

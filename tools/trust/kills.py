@@ -13,6 +13,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import sys
 import time
 from collections import Counter
@@ -61,6 +62,7 @@ def main() -> int:
 def _isolate(work: Path) -> None:
     """No data of the user's, no cluster, one thread each; this source tree whatever folder commands are started in."""
     torch.set_num_threads(1)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has background processes ignore it
     for name in ("RCEXPLAINER_DATA", "RAY_ADDRESS"):
         os.environ.pop(name, None)
     paths = [str(Path(path).resolve()) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
