@@ -20,16 +20,16 @@ def unfinished_folder(command: str, arguments: Mapping[str, Any]) -> Path | None
         arguments: Its options.
 
     Returns:
-        The folder; None where there is none to write to, and nothing can be kept.
+        The folder, which need not exist; None where none can be made, and nothing can be kept.
     """
     cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "rcexplainer" / "unfinished"
     words = json.dumps([Path.cwd(), __version__, dict(arguments)], default=str)
     folder = cache / f"{command}-{hashlib.sha256(words.encode()).hexdigest()[:16]}{UNFINISHED}"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        cache.mkdir(parents=True, exist_ok=True)
     except OSError:
         return None
-    return folder if os.access(folder, os.W_OK) else None
+    return folder if os.access(cache, os.W_OK) else None
 
 
 def drop_folder(folder: Path | None) -> None:
