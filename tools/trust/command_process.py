@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -70,6 +71,7 @@ def copied_interpreter(words: Sequence[str], folder: Path, said: IO[bytes]) -> R
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
     finally:
+        threading._shutdown()  # as an interpreter ends: pools first, then the rest
         atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()
