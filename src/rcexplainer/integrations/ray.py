@@ -239,6 +239,10 @@ def _connected() -> Iterator[None]:
         ray.init(address=address or "local", include_dashboard=None if address else False, **quiet)
     except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
         raise RCExplainerError(f"Ray could not be started ({error}); --engine local needs no Ray") from error
+    except SystemExit:  # by Ray's own answer to SIGTERM
+        if callable(terminated):
+            terminated(signal.SIGTERM, None)
+        raise
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, terminated)  # Ray puts its own in this place, which ends the process on the spot
     _quiet(require("ray.data", "ray").DataContext.get_current())
