@@ -29,7 +29,7 @@ PARTS = {
         "alone, or its whole group), and started again by the same command until they are done. Then their folders are "
         "compared with those of a run that nobody interrupted: the same files, none left over, the same content apart "
         "from times. One in ten moments lies in the first seconds of a new interpreter, the others anywhere after the "
-        "first output.",
+        "first output of a process forked from an interpreter that has imported torch already.",
     ),
     "cases": (
         "Hostile graphs and models",
