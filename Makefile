@@ -32,6 +32,18 @@ docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict --quiet
 	@echo "build/site/index.html"
 
+# Kills, hostile inputs, fuzzed readers and an audit; what is finished is kept in build/trust, a second start continues.
+# Full sizes and their figures: docs/trust.md.
+trust: $(VENV)/.trust
+	$(VENV)/bin/python tools/trust/kills.py --out build/trust
+	$(VENV)/bin/python tools/trust/cases.py --out build/trust
+	$(VENV)/bin/python tools/trust/fuzz.py --out build/trust
+	$(VENV)/bin/python tools/trust/audit.py --out build/trust
+
+# An hour or so of two cores: small changes of the method's own code, and which of them the tests notice.
+mutants: $(VENV)/.trust
+	$(VENV)/bin/python tools/trust/mutants.py --out build/trust
+
 lint: $(VENV)/.dev
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
@@ -48,6 +60,10 @@ $(VENV)/.dev: $(VENV)/.core
 
 $(VENV)/.docs: $(VENV)/.core
 	$(PIP) --editable ".[docs]"
+	touch $@
+
+$(VENV)/.trust: $(VENV)/.dev
+	$(PIP) --editable ".[trust]"
 	touch $@
 
 $(VENV)/.release: $(VENV)/.dev

@@ -75,6 +75,21 @@ class ExplainError(RCExplainerError):
         self.index, self.error, self.results = index, error, results
 
 
+class ExplainInterrupt(KeyboardInterrupt):
+    """An interrupt (Ctrl-C) in the midst of `explain`.
+
+    Args:
+        results: The explanations of the first instances, which were finished before.
+
+    Attributes:
+        results: The explanations of the first instances, which were finished before.
+    """
+
+    def __init__(self, results: Sequence[object]) -> None:
+        super().__init__(f"{len(results)} instances were explained before; they are in .results")
+        self.results = results
+
+
 def require(module: str, extra: str) -> ModuleType:
     """Import a module of an optional package.
 

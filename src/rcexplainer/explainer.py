@@ -119,7 +119,7 @@ class RCExplainer(Method):
             forward: `forward(model, batch, edge_weight)` for a model with an unusual call.
             output: "logits", "log_probs", "probs" or "binary_logit"; found if None.
             class_names: Names of the classes.
-            checkpoint: A file from which a killed run continues.
+            checkpoint: A file from which a killed run continues; an interrupt (Ctrl-C) writes it at once.
             seed: Random seed.
             progress: Whether to show progress bars.
             device: Where to compute, now and when explaining, with copies of model and graphs; None: where they are.
@@ -143,7 +143,7 @@ class RCExplainer(Method):
             split.mask_route(f"{type(self).__name__} with weight_regions={self.config.weight_regions:g}")
         targets = self.targets(split.num_classes)
         file = FitFile(checkpoint, given.description(self.settings, seed, forward) if checkpoint is not None else {})
-        with split.scope:
+        with file, split.scope:  # an interrupt writes what there is
             seen, training, validation = given.observed(limit, generator)
             warn_if_smooth(class_margins(split), seen.embedding)
             edgeless = logged_shares(training, self.config, class_names or ())

@@ -44,7 +44,7 @@ def few_motif_nodes(graph):
     return ((graph.node_motif_id >= 0) & (graph.node_motif_id < MOTIFS)).nonzero().flatten()
 
 
-def trained_once(config, graphs, parts, *, settings, seed, device, progress):
+def trained_once(config, graphs, parts, *, settings, seed, device, progress, file=None):
     """`train_gnn`, once in a session for each network."""
     key = config, settings, seed, len(graphs), graphs[0].num_edges
     if key not in _trained:

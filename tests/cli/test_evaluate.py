@@ -12,6 +12,14 @@ from rcexplainer.gnn import TrainConfig
 EVALUATE = ["evaluate", "--dataset", "ba-2motifs"]
 
 
+@pytest.fixture(autouse=True)
+def cache(monkeypatch, tmp_path_factory):
+    """Where results are kept without --out until the command is done."""
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    return folder
+
+
 @pytest.fixture
 def toys(monkeypatch):
     """Forty graphs and short training."""
@@ -33,10 +41,13 @@ def asked(monkeypatch):
     return given
 
 
-def test_defaults_reach_the_harness_and_tables_are_shown(run, asked):
+def test_defaults_reach_the_harness_and_tables_are_shown(run, asked, cache):
     ended = run(*EVALUATE)
     assert (ended.code, ended.err) == (0, "")
     assert all(text in ended.out for text in ("greedy", "a caption", "another"))
+    kept = asked[0].pop("out")
+    assert kept.parent == cache / "rcexplainer" / "unfinished"
+    assert not kept.exists()
     assert asked == [
         {
             "dataset": "ba-2motifs",
@@ -50,7 +61,6 @@ def test_defaults_reach_the_harness_and_tables_are_shown(run, asked):
             "robustness": True,
             "device": None,
             "root": None,
-            "out": None,
             "progress": True,
         }
     ]
@@ -113,3 +123,28 @@ def test_one_json_document(run, toys):
 )
 def test_mistakes(toys, refused, arguments, message):
     refused(arguments, message)
+
+
+def test_without_out_the_same_command_goes_on_after_an_interrupt(run, toys, cache, monkeypatch, caplog):
+    from rcexplainer.benchmark import harness
+
+    measured, original = [], harness._measure
+
+    def stopped(plan, make_case, name, progress):
+        if len(measured) == 2:
+            raise KeyboardInterrupt
+        measured.append(name)
+        return original(plan, make_case, name, progress)
+
+    monkeypatch.setattr(harness, "_measure", stopped)
+    command = [*EVALUATE, "--methods", "gradient", "--no-robustness", "--quiet"]
+    assert run(*command).code == 130
+    assert "2 results are in" in caplog.text
+    assert len(list(cache.rglob("results/*.json"))) == 2
+    first, before = list(measured), caplog.text
+    monkeypatch.setattr(harness, "_measure", lambda *given: (measured.append(given[2]), original(*given))[1])
+    ended = run(*command)
+    assert ended.code == 0, before
+    assert measured[2:]
+    assert not set(first) & set(measured[2:])
+    assert not list(cache.rglob("results"))

@@ -1,5 +1,6 @@
 """The accuracy of a GNN over several seeds: each draws the data where it is generated, the split and the weights."""
 
+import json
 import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -14,6 +15,8 @@ from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn import GNNConfig, TrainConfig, TrainedGNN, gnn_config, save_gnn, train_gnn
 from rcexplainer.gnn.models import DEFAULT_MODELS
 from rcexplainer.gnn.trainer import DEFAULT_TRAINING
+from rcexplainer.saving.checkpoint import FitFile
+from rcexplainer.saving.documents import UNFINISHED
 
 PARTS = ("train", "val", "test")
 # The defaults of `train_gnn` do well on most sets. On BA-2motifs they stop as soon as every graph is classified, by any
@@ -107,7 +110,8 @@ def train_seeds(
         arch: A name of `rcexplainer.gnn.models.MODELS`; None: the usual one for this kind of set, as in `evaluate`.
         seeds: Each draws its own data, split and weights.
         root: Where downloaded datasets are.
-        out: A folder for the trained networks; None: they are not kept.
+        out: A folder for the trained networks; None: they are not kept. Started again after it was stopped, the same
+            call goes on from there.
         device: Where they are trained; None: the CPU.
         progress: Show a progress bar.
         training: Fields of `TrainConfig` to change.
@@ -123,20 +127,49 @@ def train_seeds(
         raise RCExplainerError("at least one seed is needed")
     arch = arch or DEFAULT_MODELS[task_of(dataset)]
     runs: list[TrainingRun] = []
-    for seed in seeds:
-        data = load(dataset, root=root, seed=seed)
-        config = gnn_config(arch, data.num_features, data.num_classes, data.task, **(architecture or {}))
-        settings = replace(training_settings(data.name) or DEFAULT_TRAINING[data.task], **(training or {}))
-        trained = train_gnn(
-            config, data.graphs, data.split, settings=settings, seed=seed, device=device, progress=progress
-        )
-        path = None if out is None else _keep(out, data, arch, trained)
-        runs.append(TrainingRun(seed, trained.accuracy, trained.best_epoch, trained.seconds, path))
+    with _unfinished(out, dataset, arch, (training, architecture, str(root), device)) as file:
+        for seed in seeds:
+            data = load(dataset, root=root, seed=seed)
+            config = gnn_config(arch, data.num_features, data.num_classes, data.task, **(architecture or {}))
+            settings = replace(training_settings(data.name) or DEFAULT_TRAINING[data.task], **(training or {}))
+            if (done := _finished(file, seed)) is not None:
+                runs.append(done)
+                continue
+            trained = train_gnn(
+                config, data.graphs, data.split, settings=settings, seed=seed, device=device, progress=progress,
+                file=file,
+            )  # fmt: skip
+            path = None if out is None else _keep(out, data, arch, trained)
+            runs.append(TrainingRun(seed, trained.accuracy, trained.best_epoch, trained.seconds, path))
+            file.drop(f"training {seed}")
+            file.put(f"seed {seed}", {}, json.dumps(asdict(runs[-1])))
+        file.remove()
     return AccuracyReport(dataset, arch, config, settings, tuple(runs))
+
+
+def _unfinished(out: Path | None, dataset: str, arch: str, arguments: tuple[Any, ...]) -> FitFile:
+    """What is kept of a command until all its seeds are trained: the seeds that are, and the training under way."""
+    if out is None:
+        return FitFile(None, {})
+    run = {"dataset": dataset, "arch": arch, "arguments": arguments, "versions": versions()}
+    return FitFile(out / f"{_plain(dataset)}-{arch}{UNFINISHED}", run)
+
+
+def _finished(file: FitFile, seed: int) -> TrainingRun | None:
+    """A seed that was trained before the command was stopped, if its network is still there."""
+    found = file.get(f"seed {seed}")
+    if found is None:
+        return None
+    run = TrainingRun(**json.loads(found[1]))
+    return run if run.checkpoint is not None and Path(run.checkpoint).is_file() else None
 
 
 def _keep(out: Path, data: GraphDataset, arch: str, trained: TrainedGNN) -> str:
     """Write a trained network; its path."""
-    name = data.name.replace(":", "-").replace("/", "-")
     info = {"dataset": data.name, "seed": trained.seed, "accuracy": trained.accuracy, "class_names": data.class_names}
-    return str(save_gnn(out / f"{name}-{arch}-{trained.seed}.safetensors", trained.model, info))
+    return str(save_gnn(out / f"{_plain(data.name)}-{arch}-{trained.seed}.safetensors", trained.model, info))
+
+
+def _plain(name: str) -> str:
+    """The name of a dataset, which may be a path, as part of a file's name."""
+    return name.replace(":", "-").replace("/", "-")

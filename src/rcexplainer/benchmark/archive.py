@@ -3,22 +3,31 @@
     arguments.json             what the evaluation was started with
     results/<seed>-<name>.json one method on one network, or the network itself
     networks/                  trained networks
+    unfinished/                checkpoints of fits whose results are not there yet
     evaluation.json            everything, once it is done
 
-Files are written whole or not at all. A file that cannot be read counts as not there, and its result is made again.
+Files are written whole or not at all. A file that cannot be read, or whose values do not have its checksum, counts as
+not there, and its result is made again.
 """
 
 import json
+import logging
 import os
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from rcexplainer.benchmark.records import read_record
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.saving.documents import to_text, write_document
+from rcexplainer.saving.documents import UNFINISHED, to_text, write_document
+from rcexplainer.saving.files import remove_file
+from rcexplainer.saving.lock import claimed
+from rcexplainer.saving.seal import sealed, unsealed
 
+log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 ARGUMENTS, EVERYTHING = "arguments.json", "evaluation.json"
@@ -53,6 +62,9 @@ class Archive:
             raise RCExplainerError(f"the folder {folder} is read-only: name another one")
         own = json.loads(to_text(arguments))
         found = _document(folder / ARGUMENTS)
+        if found is not None and found != own and folder.suffix == UNFINISHED:  # no user named it
+            shutil.rmtree(folder)
+            found = None
         if found is None:
             write_document(folder / ARGUMENTS, own)
         elif found != own:
@@ -65,6 +77,33 @@ class Archive:
     def networks(self) -> Path | None:
         """The folder of trained networks."""
         return None if self.folder is None else self.folder / "networks"
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the folder while an evaluation runs; one that is interrupted says how to go on.
+
+        Raises:
+            RCExplainerError: Another process evaluates into this folder.
+        """
+        if self.folder is None:
+            yield
+            return
+        with claimed(self.folder / ARGUMENTS) as ours:
+            if not ours:
+                raise RCExplainerError(
+                    f"another process is writing to {self.folder}: wait until it is done, or name another folder"
+                )
+            try:
+                yield
+            except KeyboardInterrupt:
+                kept = len(list((self.folder / "results").glob("*.json")))
+                log.warning("%d results are in %s: the same command, or call, goes on from there", kept, self.folder)
+                raise
+
+    @property
+    def unfinished(self) -> Path | None:
+        """The folder of the checkpoints of fits."""
+        return None if self.folder is None else self.folder / "unfinished"
 
     def get(self, kind: type[T], name: str, make: Callable[[], T]) -> T:
         """A result that was kept; or a new one, which is kept.
@@ -85,12 +124,15 @@ class Archive:
             return kept
         result = make()
         try:
-            write_document(path, asdict(result))  # type: ignore[call-overload]
+            values = json.loads(to_text(asdict(result)))  # type: ignore[call-overload]
+            write_document(path, sealed(values))
         except OSError as error:
             raise RCExplainerError(
                 f"the result of {name} could not be written ({error.strerror}); all that was finished before is in "
                 f"{self.folder}: make room and start again, it goes on from there"
             ) from error
+        if self.unfinished is not None:
+            remove_file(self.unfinished / f"{name}{UNFINISHED}")
         return result
 
     def has(self, name: str) -> bool:
@@ -103,8 +145,13 @@ class Archive:
 
     def finish(self, document: dict[str, Any]) -> None:
         """Write the whole evaluation."""
-        if self.folder is not None:
-            write_document(self.folder / EVERYTHING, document)
+        if self.folder is None or self.unfinished is None:
+            return
+        write_document(self.folder / EVERYTHING, document)
+        if self.unfinished.is_dir():
+            for left in self.unfinished.iterdir():  # killed between a result and the end of its checkpoint
+                left.unlink()
+            self.unfinished.rmdir()
 
 
 def _document(path: Path) -> Any:
@@ -118,7 +165,7 @@ def _document(path: Path) -> Any:
 def _record(kind: type[T], path: Path) -> T | None:
     """The result in a file; None if there is none that can be read."""
     try:
-        return read_record(kind, _document(path))
+        return read_record(kind, unsealed(_document(path)))
     except (TypeError, ValueError):
         return None
 

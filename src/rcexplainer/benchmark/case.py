@@ -26,6 +26,7 @@ from rcexplainer.gnn import GNN, SplitModel, split_model
 from rcexplainer.gnn.device import usable_device
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.results import Search
+from rcexplainer.saving.documents import UNFINISHED
 from rcexplainer.tasks import TASKS
 
 GREEDY_DEPTH = 0.3  # the share of the units that greedy deletion orders, unless a plan needs more or less
@@ -47,6 +48,7 @@ class Case:
     baseline_settings: Mapping[str, Any] = field(default_factory=dict)  # of a baseline, on top of its tuned settings
     motifs_apart: bool = False  # in node sets RCExplainer's validation nodes are of motifs of their own
     call: Mapping[str, Any] = field(default_factory=dict)  # head, forward and output of a model; found where left out
+    unfinished: Path | None = None  # a folder of checkpoints, from which fits that were stopped go on
 
     @classmethod
     def of(
@@ -65,6 +67,7 @@ class Case:
         motifs_apart: bool = False,
         root: Path | None = None,
         keep: Path | None = None,
+        unfinished: Path | None = None,
         progress: bool = True,
     ) -> Self:
         """Train a network, or load the one kept in the folder `keep`.
@@ -84,6 +87,7 @@ class Case:
                 holds out a tenth of the nodes it is given, whose motifs it is trained on too.
             root: Where downloaded datasets are.
             keep: A folder of trained networks.
+            unfinished: A folder of checkpoints, from which fits that were stopped go on.
             progress: Show progress bars.
         """
         task = task_of(dataset)
@@ -102,7 +106,12 @@ class Case:
             device if task == "graph" else None,
             dict(baseline_settings or {}),
             motifs_apart,
+            unfinished=unfinished,
         )
+
+    def checkpoint(self, name: str) -> Path | None:
+        """The checkpoint of a method's fit; None: it has none."""
+        return None if self.unfinished is None else self.unfinished / f"{self.seed}-{name}{UNFINISHED}"
 
     def tuned(self, method: str) -> Mapping[str, Any]:
         """The settings with which a baseline did best on validation instances of this dataset; none: its defaults."""

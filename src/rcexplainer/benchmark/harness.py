@@ -104,18 +104,20 @@ def evaluate(
         motifs_apart=True,
         root=root,
         keep=archive.networks,
+        unfinished=archive.unfinished,
         progress=progress,
     )
     networks: list[NetworkResult] = []
     results: list[MethodResult] = []
-    for seed in each_seed(seeds, dataset, progress):
-        network, found = _one_seed(plan, archive, seed, partial(case_of, seed), progress)
-        networks.append(network)
-        results += found
-    evaluation = Evaluation(
-        dataset, arch, protocol, preset, own, tuple(seeds), tuple(networks), tuple(results), plan, recipe
-    )
-    archive.finish(evaluation.to_json())
+    with archive.held():
+        for seed in each_seed(seeds, dataset, progress):
+            network, found = _one_seed(plan, archive, seed, partial(case_of, seed), progress)
+            networks.append(network)
+            results += found
+        evaluation = Evaluation(
+            dataset, arch, protocol, preset, own, tuple(seeds), tuple(networks), tuple(results), plan, recipe
+        )
+        archive.finish(evaluation.to_json())
     return evaluation
 
 

@@ -112,6 +112,7 @@ def _ours(name: str, make: Callable[[MethodInputs], RCExplainer]) -> MethodEntry
             case.training,
             val=case.validation,
             background=case.background,
+            checkpoint=case.checkpoint(name),
             **(_fitting(case, progress) | {"index": case.learnt}),
         )
 

@@ -11,11 +11,14 @@ import torch
 from torch_geometric.data import Data
 from tqdm.auto import tqdm
 
+from rcexplainer import __version__
 from rcexplainer.benchmark.recipes import recipe_of
 from rcexplainer.datasets import GraphDataset, load
 from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.gnn import GNNConfig, TrainConfig, TrainedGNN, gnn_config, load_gnn, save_gnn, train_gnn
 from rcexplainer.gnn.device import usable_device
+from rcexplainer.saving.checkpoint import FitFile, digest
+from rcexplainer.saving.documents import UNFINISHED
 from rcexplainer.saving.fingerprint import weights_digest
 
 
@@ -65,11 +68,41 @@ def trained_gnn(
     path = None if keep is None else keep / f"{_name(dataset, arch, seed, config, settings)}.safetensors"
     if path is not None and (kept := _kept(path, seed)) is not None:
         return data, kept
-    trained = train_gnn(config, data.graphs, data.split, settings=settings, seed=seed, device=device, progress=progress)
-    if path is not None:
-        about = {"accuracy": trained.accuracy, "best_epoch": trained.best_epoch, "seconds": trained.seconds}
-        save_gnn(path, trained.model, about)
+    with training_file(path, config, settings, data, seed, device) as file:
+        trained = train_gnn(
+            config, data.graphs, data.split, settings=settings, seed=seed, device=device, progress=progress, file=file
+        )
+        if path is not None:
+            about = {"accuracy": trained.accuracy, "best_epoch": trained.best_epoch, "seconds": trained.seconds}
+            save_gnn(path, trained.model, about)
+        file.remove()
     return data, trained
+
+
+def training_file(
+    path: Path | None, config: GNNConfig, settings: TrainConfig, data: GraphDataset, seed: int, device: str | None
+) -> FitFile:
+    """The checkpoint of a training, beside the file that the network will be in; it is gone when the training is done.
+
+    Args:
+        path: The network's file; None: there is no checkpoint.
+        config: The network.
+        settings: Of the training.
+        data: What it is trained on.
+        seed: Random seed.
+        device: Where it is trained.
+    """
+    if path is None:
+        return FitFile(None, {})
+    run = {
+        "config": asdict(config),
+        "settings": asdict(settings),
+        "data": digest(data.graphs),
+        "seed": seed,
+        "device": str(device),
+        "version": __version__,
+    }
+    return FitFile(path.with_suffix(UNFINISHED), run)
 
 
 def _name(dataset: str, arch: str, seed: int, config: GNNConfig, settings: TrainConfig) -> str:

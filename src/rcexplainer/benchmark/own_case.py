@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, cast
 
 import torch
@@ -72,6 +73,7 @@ class OwnCase(Case):
         settings: Mapping[str, Any],
         device: str | None,
         call: Mapping[str, Any],
+        unfinished: Path | None = None,
     ) -> "OwnCase":
         """Make a case.
 
@@ -84,6 +86,7 @@ class OwnCase(Case):
             settings: Of RCExplainer, on top of the preset.
             device: Where methods are run on graphs; None: the CPU.
             call: `head`, `forward` and `output` of the network; found where left out.
+            unfinished: A folder of checkpoints, from which fits that were stopped go on.
         """
         if data.task == "graph":
             parts = Split(held_out.learnt, held_out.validation, held_out.explained)
@@ -100,6 +103,7 @@ class OwnCase(Case):
             "every class",
             device=place,
             call=call,
+            unfinished=unfinished,
             held_out=held_out,
         )
 

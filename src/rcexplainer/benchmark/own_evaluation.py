@@ -1,23 +1,29 @@
 """Methods on a user's trained model: fidelity, flips and counterfactuals on held-out instances."""
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from torch import nn
 from tqdm.auto import tqdm
 
+from rcexplainer import __version__
 from rcexplainer.benchmark.accuracy import versions
+from rcexplainer.benchmark.archive import Archive
 from rcexplainer.benchmark.cost import clocked, milliseconds
 from rcexplainer.benchmark.methods import METHODS, REFERENCES, chosen
 from rcexplainer.benchmark.own_case import HeldOut, OwnCase
 from rcexplainer.benchmark.results import OURS
 from rcexplainer.datasets import GraphDataset
-from rcexplainer.errors import RCExplainerError
+from rcexplainer.errors import MissingExtraError, RCExplainerError
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.metrics.fidelity import Fidelity, fidelity
 from rcexplainer.metrics.flips import Counterfactuals, counterfactuals
+from rcexplainer.saving.checkpoint import digest
+from rcexplainer.saving.fingerprint import weights_digest
 from rcexplainer.tasks.index import Pair
 
 OWN_SPARSITIES = (0.9, 0.8, 0.7)
@@ -142,6 +148,8 @@ def evaluate_own(
     seed: int = 0,
     device: str | None = None,
     call: Mapping[str, Any] | None = None,
+    out: Path | None = None,
+    identity: Mapping[str, Any] | None = None,
     progress: bool = True,
 ) -> OwnEvaluation:
     """Fit methods to a trained model, and measure them on instances they were not fitted on.
@@ -158,36 +166,69 @@ def evaluate_own(
         seed: Of methods that draw random numbers.
         device: Where methods are run on graphs; None: the CPU.
         call: `head`, `forward` and `output` of the network, as for `Method.fit`; found where left out.
+        out: A folder that keeps every result as soon as it is there. Started again with the same arguments, the
+            evaluation goes on from there; methods may be added.
+        identity: What else results depend on, as JSON values, such as hashes of the files of saved explainers.
         progress: Show progress bars.
 
     Returns:
         The results; `.tables()` for a terminal, `.to_json()` for everything.
 
     Raises:
-        RCExplainerError: A method is unknown, or there is nothing to fit on or nothing held out.
+        RCExplainerError: A method is unknown, there is nothing to fit on or nothing held out, or `out` holds another
+            evaluation.
     """
     ready = dict(saved or {})
     names = chosen(methods) if methods is not None else ([*([] if ready else [OURS]), *REFERENCES])
     held_out = HeldOut.of(data, index)
     own = dict(settings or {})
-    case = OwnCase.made(model, data, held_out, seed=seed, preset=preset, settings=own, device=device, call=call or {})
-    _ = case.split  # a model that cannot be explained is refused before any method is fitted
+    arguments = {
+        "dataset": data.name,
+        "model": weights_digest(model),
+        "data": digest(data.graphs),
+        "held_out": hashlib.sha256(str([part.tolist() for part in vars(held_out).values()]).encode()).hexdigest(),
+        "preset": preset,
+        "settings": own,
+        "call": {name: str(value) for name, value in (call or {}).items() if not callable(value)},
+        "seed": seed,
+        "device": device,
+        "version": __version__,
+        **(identity or {}),
+    }
+    archive = Archive.of(out, arguments)
+    case = OwnCase.made(
+        model, data, held_out, seed=seed, preset=preset, settings=own, device=device, call=call or {},
+        unfinished=archive.unfinished,
+    )  # fmt: skip
     fits: dict[str, Fit] = {name: partial(_ready, one) for name, one in ready.items()}
     fits |= {name: partial(METHODS[name].fit, case, False) for name in names}
-    bar = tqdm(fits.items(), desc="methods", unit="method", disable=not progress)
-    return OwnEvaluation(
-        data.name,
-        data.task,
-        seed,
-        preset,
-        own,
-        f"the test part of the split by seed {seed}" if index is None else "those that were named",
-        len(held_out.learnt),
-        len(held_out.validation),
-        len(held_out.explained),
-        tuple(_measured(case, name, fit) for name, fit in bar),
-        tuple(ready),
-    )
+    with archive.held():
+        _ = case.split  # a model that cannot be explained is refused before any method is fitted
+        bar = tqdm(fits.items(), desc="methods", unit="method", disable=not progress)
+        results = [_kept(archive, case, name, fit) for name, fit in bar]
+        evaluation = OwnEvaluation(
+            data.name,
+            data.task,
+            seed,
+            preset,
+            own,
+            f"the test part of the split by seed {seed}" if index is None else "those that were named",
+            len(held_out.learnt),
+            len(held_out.validation),
+            len(held_out.explained),
+            tuple(results),
+            tuple(ready),
+        )
+        archive.finish(evaluation.to_json())
+    return evaluation
+
+
+def _kept(archive: Archive, case: OwnCase, name: str, fit: Fit) -> OwnResult:
+    """One method: as it is kept, or measured now; a package that is missing may be there the next time."""
+    try:
+        return archive.get(OwnResult, f"{case.seed}-{name}", partial(_measured, case, name, fit))
+    except MissingExtraError as error:
+        return OwnResult(name, skipped=" ".join(str(error).split()))
 
 
 def _ready(fitted: FittedExplainer) -> FittedExplainer:
@@ -199,6 +240,8 @@ def _measured(case: OwnCase, name: str, fit: Fit) -> OwnResult:
     """One method; one that cannot explain this model is skipped, with the reason."""
     try:
         fitted, fit_seconds = clocked(fit)
+    except MissingExtraError:
+        raise
     except RCExplainerError as error:
         return OwnResult(name, skipped=" ".join(str(error).split()))
     places = case.some(METHODS[name].caps.most if name in METHODS else None)

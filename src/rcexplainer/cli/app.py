@@ -11,6 +11,7 @@ import typer
 
 from rcexplainer import __version__
 from rcexplainer.cli import bench, datasets, demo, evaluate, explain, fit, report, reproduce, serve, train
+from rcexplainer.cli.interruption import INTERRUPTED, TERMINATED, terminations
 from rcexplainer.cli.old_names import with_new_names
 from rcexplainer.cli.option_names import as_options
 from rcexplainer.errors import RCExplainerError
@@ -35,26 +36,29 @@ def main(arguments: list[str] | None = None) -> None:
 
     Raises:
         SystemExit: Always. Code 0: done; 1: `reproduce` had failing jobs; 2: a mistake, printed as one line on standard
-            error; 130: interrupted.
+            error; 130: interrupted by Ctrl-C; 143: by SIGTERM.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a "→" must not end a command whose output is not UTF-8
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     words = sys.argv[1:] if arguments is None else arguments
-    try:
-        words = with_new_names(words)
-        code = app(args=words, prog_name="rcexplainer", standalone_mode=False)
-    except typer.TyperException as error:
-        _fail(_usage(error, words))
-    except RCExplainerError as error:
-        _fail(as_options(str(error)))
-    except OSError as error:
-        _fail(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
-    except (KeyboardInterrupt, typer.Abort):
-        print("rcexplainer: interrupted", file=sys.stderr)
-        raise SystemExit(130) from None
-    raise SystemExit(code or 0)
+    with terminations() as terminated:
+        try:
+            words = with_new_names(words)
+            code = app(args=words, prog_name="rcexplainer", standalone_mode=False)
+        except typer.TyperException as error:
+            _fail(_usage(error, words))
+        except RCExplainerError as error:
+            _fail(as_options(str(error)))
+        except OSError as error:
+            _fail(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
+        except (KeyboardInterrupt, typer.Abort):
+            code = INTERRUPTED
+        if code == INTERRUPTED:  # what typer makes of an interrupt
+            print("rcexplainer: interrupted", file=sys.stderr)
+            code = TERMINATED if terminated else code
+        raise SystemExit(code or 0)
 
 
 def _usage(error: typer.TyperException, words: Sequence[str]) -> str:

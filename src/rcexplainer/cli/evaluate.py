@@ -32,6 +32,7 @@ from rcexplainer.cli.options import (
 )
 from rcexplainer.cli.output import show_tables
 from rcexplainer.cli.threads import use_threads
+from rcexplainer.cli.unfinished_folder import drop_folder, unfinished_folder
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.saving.documents import writable_folder
 
@@ -150,9 +151,11 @@ def evaluate(
     For a dataset networks are trained: fidelity, flips, robustness, motif accuracy and time. With --model none is:
     fidelity, flips and counterfactuals of explainers for that network.
     """
+    arguments = dict(locals())
     use_threads(threads)
     if out is not None:
         writable_folder(out)
+    kept = out or unfinished_folder("evaluate", arguments)  # without --out, results are kept until the command is done
     if model is not None:
         refuse_together("--model", arch=arch, recipe=recipe)
         if (protocol, seeds) != ("held-out", 1):
@@ -166,9 +169,10 @@ def evaluate(
             methods=methods,
             preset=preset,
             settings=parse_settings(settings),
-            out=out,
+            out=kept,
             progress=not quiet,
         )
+        drop_folder(kept if out is None else None)
         show_tables(own.to_json() | {"model": model}, own.tables(), as_json)
         return
     from rcexplainer.benchmark.harness import evaluate as run
@@ -189,7 +193,8 @@ def evaluate(
         robustness=robustness,
         device=device,
         root=root,
-        out=out,
+        out=kept,
         progress=not quiet,
     )
+    drop_folder(kept if out is None else None)
     show_tables(result.to_json(), result.tables(), as_json)

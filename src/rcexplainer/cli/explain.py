@@ -176,6 +176,7 @@ def explain(
     from rcexplainer.cli.explain_settings import ExplainSettings, parse_budget
     from rcexplainer.cli.explanation_page import writable_page, write_page
     from rcexplainer.cli.explanations import explain_named
+    from rcexplainer.cli.interrupted_explanations import partial_file, show_interrupted
     from rcexplainer.cli.table_explanations import TableRequest, explain_table, is_table
     from rcexplainer.disclosure import checked_disclosure, refuse_withheld
 
@@ -202,8 +203,12 @@ def explain(
         settings=settings,
     )
     caption = report.caption()
+    if report.remainder is not None:
+        show_interrupted(report, out, as_json)
+        raise report.remainder.interrupt
     if out is not None:
         write_document(out, report.to_json())
+        partial_file(out).unlink(missing_ok=True)
         caption += f"; written to {out}"
     if html is not None:
         write_page(report, html)

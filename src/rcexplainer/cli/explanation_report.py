@@ -12,6 +12,7 @@ from rcexplainer.cli.instance_index import Place
 from rcexplainer.datasets import GraphDataset
 from rcexplainer.datasets.node_labels import node_label
 from rcexplainer.disclosure import Disclosure
+from rcexplainer.errors import ExplainInterrupt
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.tasks.index import Pair
@@ -38,6 +39,19 @@ class ExplainedInstance:
 
 
 @dataclass(frozen=True, eq=False)
+class Remainder:
+    """What an interrupt left out.
+
+    Attributes:
+        asked: Number of instances that were to be explained.
+        interrupt: The interrupt.
+    """
+
+    asked: int
+    interrupt: ExplainInterrupt
+
+
+@dataclass(frozen=True, eq=False)
 class ExplanationReport:
     """Explanations of some instances of a dataset.
 
@@ -52,6 +66,7 @@ class ExplanationReport:
         explained: The instances, in the order asked for.
         fitted: The explainer.
         disclosed: What the explanations tell.
+        remainder: What an interrupt left out; None: nothing.
     """
 
     data: GraphDataset
@@ -64,6 +79,7 @@ class ExplanationReport:
     explained: tuple[ExplainedInstance, ...]
     fitted: FittedExplainer
     disclosed: Disclosure = "scores"
+    remainder: Remainder | None = None
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a line for each instance."""
@@ -132,7 +148,7 @@ class ExplanationReport:
 
     def to_json(self) -> dict[str, Any]:
         """Return the document that `--json` prints and `--out` writes."""
-        document = {
+        document: dict[str, Any] = {
             "dataset": self.data.name,
             "task": self.data.task,
             "model": self.model,
@@ -145,6 +161,8 @@ class ExplanationReport:
             "failed": sum(isinstance(one.result, Failure) for one in self.explained),
             "explanations": [self._record(one) for one in self.explained],
         }
+        if self.remainder is not None:
+            document["interrupted"] = {"explained": len(self.explained), "asked": self.remainder.asked}
         if self.data.bad_rows:
             document["bad_rows"] = [
                 {"row": one.row, "smiles": one.value, "error": one.reason} for one in self.data.bad_rows

@@ -8,7 +8,7 @@ from typing import cast
 import torch
 
 from rcexplainer.cli.explain_settings import ExplainSettings
-from rcexplainer.cli.explanation_report import ExplainedInstance, ExplanationReport, class_label
+from rcexplainer.cli.explanation_report import ExplainedInstance, ExplanationReport, Remainder, class_label
 from rcexplainer.cli.input_file import open_input
 from rcexplainer.cli.instance_index import ChosenInstance, graphs_at, in_whole, places_of
 from rcexplainer.cli.named_inputs import NamedInputs
@@ -16,8 +16,8 @@ from rcexplainer.cli.named_instances import NamedInstances, explainer_file, open
 from rcexplainer.cli.option_conflicts import refuse_together
 from rcexplainer.datasets import GraphDataset
 from rcexplainer.disclosure import checked_disclosure
-from rcexplainer.errors import RCExplainerError
-from rcexplainer.explanation import Failure
+from rcexplainer.errors import ExplainInterrupt, RCExplainerError
+from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.method.explanations import Explanations
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.results import Search
@@ -74,10 +74,14 @@ def explain_chosen(opened: NamedInstances, explainer: Path, settings: ExplainSet
     if settings.predicted is not None:
         chosen = _predicted_as(fitted, data, chosen, settings.predicted, opened.part)
     chosen = chosen[: settings.limit]
-    results = explained_instances(fitted, data, chosen, settings)
+    interrupt: ExplainInterrupt | None = None
+    try:
+        results: Sequence[Explanation | Failure] = explained_instances(fitted, data, chosen, settings)
+    except ExplainInterrupt as stop:
+        results, interrupt = cast(Explanations, stop.results), stop
     explained = tuple(
         ExplainedInstance(one.index, one.position, class_label(data, one.position), result)
-        for one, result in zip(chosen, results, strict=True)
+        for one, result in zip(chosen, results, strict=interrupt is None)
     )
     return ExplanationReport(
         data,
@@ -90,6 +94,7 @@ def explain_chosen(opened: NamedInstances, explainer: Path, settings: ExplainSet
         explained,
         fitted,
         checked_disclosure(settings.disclose),
+        None if interrupt is None else Remainder(len(chosen), interrupt),
     )
 
 

@@ -82,7 +82,8 @@ def fit(
         typer.Option(
             metavar="FILE",
             rich_help_panel=COMPUTING,
-            help="Save the state of the run in this file; the same command, run again, goes on from there.",
+            help="Keep the state of the run in this file (default: beside --out until the fit is done). The same "
+            "command, run again after it was stopped, goes on from there.",
         ),
     ] = None,
     device: Device = None,

@@ -13,7 +13,8 @@ from rcexplainer.cli.own_network import call_arguments
 from rcexplainer.core.region_summary import RegionSummaries
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.gnn.device import usable_device
-from rcexplainer.saving.documents import writable_file
+from rcexplainer.saving.documents import UNFINISHED, writable_file
+from rcexplainer.saving.files import remove_file
 
 SUMMARY_COLUMNS = (
     "given: validation {}s in the region; margin: their median distance from the nearest boundary, in units of its "
@@ -111,7 +112,8 @@ def fit_named(
         class_names: Names of the classes, for graphs without any.
         preset: Name of the preset.
         settings: Fields of `RCConfig` that differ from the preset.
-        checkpoint: File with the state of the fit, from which a killed run goes on.
+        checkpoint: File with the state of the fit, from which a killed run goes on; None: one beside `out`, which is
+            gone when the explainer is there.
         progress: Show progress bars.
         table: Files of graphs, in place of a dataset.
 
@@ -126,6 +128,7 @@ def fit_named(
     writable_file(out)
     if checkpoint is not None:
         writable_file(checkpoint, "--checkpoint")
+    state = checkpoint or out.with_name(out.name + UNFINISHED)
     call = call_arguments(inputs)
     given = fit_table(inputs, table, class_names) if table is not None else fit_dataset(inputs, index, class_names)
     explainer = RCExplainer(task=given.task, preset=preset, **(settings or {}))
@@ -134,7 +137,7 @@ def fit_named(
         given.model,
         **given.arguments,
         class_names=given.class_names or None,
-        checkpoint=checkpoint,
+        checkpoint=state,
         seed=given.seed,
         progress=progress,
         device=inputs.device,
@@ -142,6 +145,8 @@ def fit_named(
     )
     seconds = time.perf_counter() - started
     fitted.save(out)
+    if checkpoint is None:
+        remove_file(state)
     summary = fitted.region_summary(given.explained(fitted), node_names=given.node_names)
     return FitReport(
         dataset=given.name,

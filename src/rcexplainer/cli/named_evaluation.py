@@ -1,5 +1,6 @@
 """`rcexplainer evaluate --model`: methods on a trained network, a user's own or a file of ours."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -38,7 +39,7 @@ def evaluate_named(
         methods: Names with commas between them, or all; None: RCExplainer, or the saved explainer alone.
         preset: Of RCExplainer.
         settings: Of RCExplainer, on top of the preset.
-        out: Folder to write the document to.
+        out: Folder that keeps every result as soon as it is there, and the document in the end.
         progress: Show progress bars.
 
     Raises:
@@ -74,6 +75,12 @@ def evaluate_named(
         seed=network.seed,
         device=inputs.device,
         call=call,
+        out=out,
+        identity={
+            "network": inputs.model,
+            "forward": inputs.forward,
+            "explainer": None if explainer is None else hashlib.sha256(explainer.read_bytes()).hexdigest(),
+        },
         progress=progress,
     )
     said = [replace(one, skipped=one.skipped and as_options(one.skipped)) for one in result.results]

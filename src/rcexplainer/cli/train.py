@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from rcexplainer.cli.interruption import said_when_interrupted
 from rcexplainer.cli.options import OUTPUT, Architecture, Dataset, Device, Json, Quiet, Root, Threads
 from rcexplainer.cli.output import show
 from rcexplainer.cli.threads import use_threads
@@ -58,17 +59,18 @@ def train(
 
     if out is not None:
         writable_folder(out)
-    report = train_seeds(
-        dataset,
-        arch,
-        range(first_seed, first_seed + seeds),
-        root=root,
-        out=out,
-        device=device,
-        progress=not quiet,
-        training={name: value for name, value in (("epochs", epochs), ("lr", lr)) if value is not None},
-        architecture={} if dropout is None else {"dropout": dropout},
-    )
+    with said_when_interrupted("" if out else "nothing was kept: with --out DIR the same command goes on where it was"):
+        report = train_seeds(
+            dataset,
+            arch,
+            range(first_seed, first_seed + seeds),
+            root=root,
+            out=out,
+            device=device,
+            progress=not quiet,
+            training={name: value for name, value in (("epochs", epochs), ("lr", lr)) if value is not None},
+            architecture={} if dropout is None else {"dropout": dropout},
+        )
     rows: list[dict[str, Any]] = [
         {"seed": run.seed, **run.accuracy, "epoch": run.best_epoch, "seconds": round(run.seconds, 1)}
         for run in report.runs

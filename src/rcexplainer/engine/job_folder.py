@@ -68,7 +68,8 @@ class JobFolder:
         file = self.path / JOB_FILE
         new = json.loads(to_text(dict(job)))
         if not file.exists():
-            if strangers := [one.name for one in self.path.iterdir() if one.name != LOCK_FILE]:
+            own = (LOCK_FILE, f".{JOB_FILE}.")  # the latter begins the name under which it is written
+            if strangers := [one.name for one in self.path.iterdir() if not one.name.startswith(own)]:
                 named = ", ".join(sorted(strangers)[:3])
                 raise RCExplainerError(f"{self.path} holds other files ({named}): choose an empty folder for --out")
             write_whole(file, (to_text(new) + "\n").encode())
@@ -89,13 +90,25 @@ class JobFolder:
         return self.path / f"part-{number:05d}.parquet"
 
     def missing(self, parts: int) -> list[int]:
-        """The parts that are not there yet.
+        """The parts that are not there yet; one that is damaged is deleted, to be made again.
 
         Args:
             parts: Number of all parts.
         """
         known = {one.name for one in self.path.glob("part-*.parquet")}
-        return [number for number in range(parts) if self.part(number).name not in known]
+        return [number for number in range(parts) if self.part(number).name not in known or self._damaged(number)]
+
+    def _damaged(self, number: int) -> bool:
+        """Whether a part cannot be read, or does not have its checksums; it is deleted then."""
+        from pyarrow import ArrowException, parquet
+
+        try:
+            parquet.read_table(self.part(number), page_checksum_verification=True)
+        except (OSError, ValueError, ArrowException) as error:
+            log.warning("%s is damaged (%s): its rows are explained again", self.part(number), error)
+            self.part(number).unlink()
+            return True
+        return False
 
     def begin(self, number: int) -> int:
         """Mark that work on a part begins; the mark goes when the part is written.
@@ -128,7 +141,7 @@ class JobFolder:
         from pyarrow import parquet
 
         content = pa.BufferOutputStream()
-        parquet.write_table(table, content, compression="zstd")
+        parquet.write_table(table, content, compression="zstd", write_page_checksum=True)
         try:
             written = write_whole(self.part(number), content.getvalue().to_pybytes())
             self._mark(number).unlink(missing_ok=True)

@@ -95,6 +95,10 @@ class ProcessPool(Generic[Task, Outcome]):
                     lost.append(waiting[done])
                 else:
                     yield waiting[done], found
+        except (KeyboardInterrupt, GeneratorExit):
+            for process in list((pool._processes or {}).values()):
+                process.kill()  # SIGTERM reaches this process alone, which would wait for them at its end
+            raise
         finally:
             pool.shutdown(wait=False, cancel_futures=True)  # what is under way is not waited for
 

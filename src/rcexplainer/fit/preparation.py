@@ -10,6 +10,7 @@ from torch import nn
 from torch_geometric.data import Data
 
 from rcexplainer.fit.data import InstanceSet, Predictions, hold_out
+from rcexplainer.fit.sound_instances import sound_instances
 from rcexplainer.fit.stream import FitGraphs, OpenedGraphs, open_graphs
 from rcexplainer.fit.stream_sample import sample_stream
 from rcexplainer.gnn.device import device_of
@@ -63,16 +64,21 @@ class FitInput:
             limit: Training instances, and validation instances, at most; regions still come from all of them.
             generator: Draws what is held out and what is left out.
         """
-        training = InstanceSet.of(self.split, self.training)
+        training = sound_instances(InstanceSet.of, self.split, self.training, "training")
         background: Predictions = training
         if isinstance(self.background, Predictions):
             background = self.background
         elif self.background is not self.training:
-            background = Predictions.of(self.split, self.background)
+            given = self.background
+            background = (
+                sound_instances(Predictions.of, self.split, given, "background")
+                if isinstance(given, list)
+                else Predictions.of(self.split, given)
+            )
         if self.validation is None:
             training, validation = (training.some(ids) for ids in hold_out(training.label, generator))
         else:
-            validation = InstanceSet.of(self.split, self.validation)
+            validation = sound_instances(InstanceSet.of, self.split, self.validation, "validation")
         if len(training) > limit:
             log.warning("a random %d of %d instances are used for training (teacher_limit)", limit, len(training))
         training = training.sample(limit, generator)

@@ -48,7 +48,7 @@ from rcexplainer.gnn.outputs import (
 from rcexplainer.gnn.prediction import first_fitting
 from rcexplainer.gnn.scope import Untouched, capture_input, capture_outputs
 from rcexplainer.gnn.store_checks import check_all
-from rcexplainer.gnn.trial import first_trial, probe_sample
+from rcexplainer.gnn.trial import Trial, first_trial, probe_sample
 from rcexplainer.short_repr import ShortRepr
 
 log = logging.getLogger(__name__)
@@ -226,11 +226,11 @@ def split_model(
         check_single_label(found)
     if task == "link" and any("edge_label_index" not in graph for graph in found):
         raise GraphError("a link task needs graphs with edge_label_index [2, n]: the pairs of nodes to predict")
-    probe = Batch.from_data_list(probe_sample([graph for graph in found if graph.num_edges]))
-    rows = count_instances(probe, task)
+    forwards = [forward] if forward else conventional_forwards(model, task)
     scope = Untouched(model)
     with scope, torch.no_grad():
-        trial = first_trial(model, [forward] if forward else conventional_forwards(model, task), probe, rows)
+        probe, trial = _tried(model, forwards, probe_sample([graph for graph in found if graph.num_edges]), task)
+        rows = count_instances(probe, task)
         check_precision([trial.reference])
         isolated = without_memory(trial)
         if task == "graph":
@@ -258,6 +258,29 @@ def split_model(
     )
     log.info("%r", split)
     return split
+
+
+def _tried(model: nn.Module, forwards: Sequence[Forward], graphs: list[Data], task: TaskName) -> tuple[Batch, Trial]:
+    """A few graphs that the model can run, and its first run; graphs on which alone it raises are left out."""
+    probe = Batch.from_data_list(graphs)
+    try:
+        return probe, first_trial(model, forwards, probe, count_instances(probe, task))
+    except SplitError as error:
+        if error.__cause__ is None or task != "graph":  # it is not the model that raised
+            raise
+        sound = [graph for graph in graphs if _runs(model, forwards, graph)]
+        if not sound or len(sound) == len(graphs):
+            raise
+        probe = Batch.from_data_list(sound)
+        return probe, first_trial(model, forwards, probe, len(sound))
+
+
+def _runs(model: nn.Module, forwards: Sequence[Forward], graph: Data) -> bool:
+    try:
+        first_trial(model, forwards, Batch.from_data_list([graph]), 1)
+    except SplitError as error:
+        return error.__cause__ is None
+    return True
 
 
 def as_batch(graphs: Data | Sequence[Data]) -> Data:

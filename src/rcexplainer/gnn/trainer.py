@@ -21,6 +21,8 @@ from rcexplainer.gnn.graph_checks import as_graphs
 from rcexplainer.gnn.labelled_instances import LabelledInstances
 from rcexplainer.gnn.models import GNN, GNNConfig
 from rcexplainer.gnn.seed import seeded
+from rcexplainer.gnn.training_state import BestEpoch, restore_training, training_state
+from rcexplainer.saving.checkpoint import FitFile
 from rcexplainer.short_repr import ShortRepr
 
 log = logging.getLogger(__name__)
@@ -114,6 +116,7 @@ def train_gnn(
     seed: int = 0,
     device: torch.device | str | None = None,
     progress: bool = True,
+    file: FitFile | None = None,
 ) -> TrainedGNN:
     """Train on `parts.train`, choose the epoch on `parts.val`, report the accuracy on all three splits.
 
@@ -125,6 +128,7 @@ def train_gnn(
         seed: Random seed.
         device: Where to train; None for the CPU.
         progress: Whether to show a progress bar.
+        file: A checkpoint: a training that was stopped goes on from what it holds, and comes out the same.
 
     Returns:
         The network in evaluation mode, with its accuracy.
@@ -145,9 +149,21 @@ def train_gnn(
         optimizer = torch.optim.Adam(model.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
         least = settings.lr / 20 if settings.decay == "cosine" else settings.lr
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, settings.epochs, least)
-        best, best_score, best_epoch = copy.deepcopy(model.state_dict()), (-1.0, 0.0), -1
-        bar = tqdm(range(settings.epochs), desc=f"training {config.conv}", unit="epoch", disable=not progress)
+        best, first = BestEpoch(copy.deepcopy(model.state_dict())), 0
+        kept, name = file or FitFile(None, {}), f"training {seed}"
+        if (before := kept.get(name)) is not None:
+            first, best = restore_training(before, model, optimizer, schedule, instances.device)
+        bar = tqdm(
+            range(first, settings.epochs),
+            desc=f"training {config.conv}",
+            unit="epoch",
+            initial=first,
+            total=settings.epochs,
+            disable=not progress,
+        )
         for epoch in bar:
+            if epoch and settings.patience is not None and epoch - 1 - best.epoch >= settings.patience:
+                break
             model.train()
             for batch, rows in instances.batches(parts.train, settings.batch_size, shuffle=True):
                 optimizer.zero_grad()
@@ -161,18 +177,19 @@ def train_gnn(
             schedule.step()
             right, loss_val = instances.score(model, parts.val)
             # Accuracy first; the loss decides between epochs of equal accuracy.
-            if settings.patience is None or (right, -loss_val) > best_score:
-                best, best_score, best_epoch = copy.deepcopy(model.state_dict()), (right, -loss_val), epoch
-            bar.set_postfix(val=f"{right:.3f}", best=f"{best_score[0]:.3f}")
-            if settings.patience is not None and epoch - best_epoch >= settings.patience:
-                break
+            if settings.patience is None or (right, -loss_val) > best.score:
+                best = BestEpoch(copy.deepcopy(model.state_dict()), (right, -loss_val), epoch)
+            bar.set_postfix(val=f"{right:.3f}", best=f"{best.score[0]:.3f}")
+            if kept.path is not None:
+                state = training_state(epoch, model, optimizer, schedule, best, instances.device)
+                kept.put(name, *state, at_once=False)
         bar.close()
-        model.load_state_dict(best)
+        model.load_state_dict(best.weights)
         model.eval()
     seconds = time.perf_counter() - started
     accuracies = {part: instances.score(model, getattr(parts, part))[0] for part in ("train", "val", "test")}
-    log.info("trained %s in %.1f s, best epoch %d: %s", config.conv, seconds, best_epoch, accuracies)
-    return TrainedGNN(model, accuracies, best_epoch, seconds, seed)
+    log.info("trained %s in %.1f s, best epoch %d: %s", config.conv, seconds, best.epoch, accuracies)
+    return TrainedGNN(model, accuracies, best.epoch, seconds, seed)
 
 
 def _xavier(model: nn.Module) -> None:

@@ -9,7 +9,9 @@ over as they are, without tasks of Ray that read them: where actors hold every c
 
 import logging
 import os
+import signal
 import socket
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -232,10 +234,17 @@ def _connected() -> Iterator[None]:
     if not address:
         os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # its notes on how actors are restarted
     quiet = {"configure_logging": True, "logging_level": logging.ERROR, "log_to_driver": False}
+    terminated = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(address=address or "local", include_dashboard=None if address else False, **quiet)
     except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
         raise RCExplainerError(f"Ray could not be started ({error}); --engine local needs no Ray") from error
+    except SystemExit:  # by Ray's own answer to SIGTERM
+        if callable(terminated):
+            terminated(signal.SIGTERM, None)
+        raise
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, terminated)  # Ray puts its own in this place, which ends the process on the spot
     _quiet(require("ray.data", "ray").DataContext.get_current())
     try:
         yield

@@ -14,11 +14,11 @@ from torch import Tensor
 from tqdm.auto import tqdm
 
 from rcexplainer.core.verification import Interference
-from rcexplainer.errors import GraphError
+from rcexplainer.errors import ExplainInterrupt, GraphError
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn.instances import ALONE
 from rcexplainer.method import inputs
-from rcexplainer.method.explanations import BatchInstances, ExplanationColumns, Slot, filled
+from rcexplainer.method.explanations import BatchInstances, ExplanationColumns, Explanations, Slot, filled
 from rcexplainer.method.results import ExplainRun
 from rcexplainer.tasks import TASKS
 from rcexplainer.tasks.computation_graph import Instance
@@ -52,6 +52,9 @@ class ExplainStream:
         Args:
             asked: Gives the instances; not called for a batch that is explained as it is.
             whole: The same as a batch, if it can be explained as it is.
+
+        Raises:
+            ExplainInterrupt: An interrupt came before the last chunk was done.
         """
         instances = cache(lambda: list(asked()))
         total = len(instances() if whole is None else whole)
@@ -59,11 +62,20 @@ class ExplainStream:
             try:
                 found = None if whole is None else _at_once(self.run, whole)
                 bar.update(0 if found is None else total)
-                return list(self._explained(instances(), self.run, bar)) if found is None else found
+                return self._listed(instances(), self.run, bar) if found is None else found
             except Interference as mixed:
                 self._warn(mixed, "this call is")
                 bar.reset()
-                return list(self._explained(instances(), replace(self.run, max_edges=ALONE), bar))
+                return self._listed(instances(), replace(self.run, max_edges=ALONE), bar)
+
+    def _listed(self, asked: Asked, run: ExplainRun, bar: "tqdm[NoReturn]") -> list[Slot | Failure]:
+        """All results; an interrupt carries those that were finished before it."""
+        found: list[Slot | Failure] = []
+        try:
+            found.extend(self._explained(asked, run, bar))
+        except KeyboardInterrupt as stop:
+            raise ExplainInterrupt(Explanations(found)) from stop
+        return found
 
     def results(self, asked: Asked) -> Iterator[Explanation | Failure]:
         """Results as they come; a chunk of instances is in memory."""

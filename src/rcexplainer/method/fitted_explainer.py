@@ -152,6 +152,7 @@ class FittedExplainer:
         Raises:
             ExplainError: Some instances could not be explained; `.results` holds the others.
             RCExplainerError: An argument is not valid.
+            ExplainInterrupt: Ctrl-C; `.results` holds the explanations of the instances before.
         """
         if on_error not in get_args(OnError):
             raise RCExplainerError(f"on_error must be one of {', '.join(get_args(OnError))}, got {on_error!r}")

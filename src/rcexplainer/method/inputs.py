@@ -140,7 +140,8 @@ def isolated(
 
 def out_of_memory(error: Exception) -> bool:
     """Whether an error says that memory did not suffice; the CPU has no error of its own for it."""
-    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
+    said = ("can't allocate memory", "not enough memory")  # by the CPU, on Linux and on Windows
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or any(words in str(error) for words in said)
 
 
 @cache

@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -72,7 +73,10 @@ def run_jobs(
     failed: list[Failed] = []
     skipped: list[Skipped] = []
     here = origin() | ({"device": device} if device else {})
-    with tqdm(total=len(unique), desc="jobs", unit="job", disable=not progress) as bar:
+    with (
+        _said_when_interrupted(unique, store),
+        tqdm(total=len(unique), desc="jobs", unit="job", disable=not progress) as bar,
+    ):
         for stage, at_once in _stages(unique, store, workers):
             for job, ran in _results(stage, store, work, at_once):
                 if isinstance(ran.outcome, Skipped):
@@ -87,6 +91,16 @@ def run_jobs(
                 bar.update()
         bar.update(bar.total - bar.n)
     return tuple(failed), tuple(skipped)
+
+
+@contextmanager
+def _said_when_interrupted(jobs: Sequence[Job], store: Store) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        done = len(store.records(jobs))
+        log.warning("%d of %d jobs are in %s: the same command goes on from there", done, len(jobs), store.folder)
+        raise
 
 
 def _stages(jobs: Sequence[Job], store: Store, workers: int) -> Iterator[tuple[list[Job], int]]:

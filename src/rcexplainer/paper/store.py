@@ -5,9 +5,9 @@
     runs/<entry>.jsonl.gz               the jobs of finished entries (`packs`)
     networks/                           trained networks
 
-A changed input is another digest, so that it is run again, and only it. A file that is cut in half, or of another job,
-counts as not there; so does a result on a network whose own record has other weights (`record`). A full disk loses what
-is being written, nothing else.
+A changed input is another digest, so that it is run again, and only it. A file that is cut in half, damaged (it has a
+checksum), or of another job counts as not there; so does a result on a network whose own record has other weights
+(`record`). A full disk loses what is being written, nothing else.
 """
 
 import json
@@ -23,8 +23,9 @@ from rcexplainer.paper.job import Job, JobResult
 from rcexplainer.paper.origin import origin
 from rcexplainer.paper.packs import SUFFIX, PackedRows, drop, pack, read_archive, signature_of
 from rcexplainer.paper.record import Record, newest
-from rcexplainer.saving.documents import write_document
+from rcexplainer.saving.documents import to_text, write_document
 from rcexplainer.saving.lock import try_lock
+from rcexplainer.saving.seal import sealed, unsealed
 
 PROFILE_FILE = "profile.json"
 
@@ -179,7 +180,7 @@ class Store:
         source = {**(origin() if about is None else about), **how}
         record = Record(job.kind, job.label, job.inputs, job.digest, round(seconds, 2), result, source)
         try:
-            write_document(self.path(job), record.to_document())
+            write_document(self.path(job), sealed(json.loads(to_text(record.to_document()))))
         except OSError as error:
             raise RCExplainerError(
                 f"the result of {job.label} could not be written ({error.strerror}); everything finished before is in "
@@ -234,7 +235,7 @@ class Store:
 def _read(path: Path, job: Job | None = None) -> Record | None:
     """The record in a job's own file; None if there is none, half of one, or that of another job."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = unsealed(json.loads(path.read_text(encoding="utf-8")))
         digest = str(document["digest"])
         if job is not None and digest != job.digest:
             return None

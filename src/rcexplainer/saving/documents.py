@@ -8,6 +8,8 @@ from typing import Any
 
 from rcexplainer.errors import CheckpointError, RCExplainerError
 
+UNFINISHED = ".unfinished"  # how names end of what is kept until a command is done, where no user named it
+
 
 def to_text(document: Any) -> str:
     """Format a document as JSON.

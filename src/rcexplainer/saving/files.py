@@ -1,9 +1,11 @@
 """Files that are written completely or not at all, and safetensors with JSON in the header: nothing is unpickled."""
 
 import os
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,15 @@ from torch import Tensor
 
 from rcexplainer.errors import CheckpointError
 from rcexplainer.saving.header_claims import check_nesting
+from rcexplainer.saving.seal import check_seal, sealed_file
+
+TEMPORARY = ".half"  # how names end of files that are being written
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: Mapping[str, str]) -> Path:
-    """Write tensors and texts to one safetensors file.
+    """Write tensors and texts to one safetensors file, with a checksum over all of it.
+
+    The same tensors and texts give the same bytes.
 
     Args:
         path: The file; its folder is made if needed.
@@ -30,7 +37,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: Mapping[str
     from safetensors.torch import save
 
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    return write_whole(path, save(plain, dict(header)))
+    return write_whole(path, sealed_file(save(plain), header))
 
 
 def read_tensors(path: Path, wanted: str) -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -44,11 +51,12 @@ def read_tensors(path: Path, wanted: str) -> tuple[dict[str, Tensor], dict[str, 
         The tensors and the texts by name.
 
     Raises:
-        CheckpointError: The file is missing, damaged, or of another format.
+        CheckpointError: The file is missing, damaged, of another format, or of a later version.
     """
-    with _opened(path) as file:
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    with _opened(path) as file:  # what its header says of sizes is compared with the file's own before anything is read
         header = file.metadata() or {}
+        check_seal(path, header)
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     if header.get("format") != wanted:
         raise CheckpointError(f"{path} is not a {wanted} file: its format is {header.get('format')!r}")
     check_nesting(path, header)
@@ -93,7 +101,28 @@ def write_whole(path: Path, content: bytes) -> Path:
     if path.is_dir():
         raise CheckpointError(f"{path} is a folder: name a file in it")
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    _remove_abandoned(path)
+    while True:
+        try:
+            return _written(path, content)
+        except FileNotFoundError:
+            # Another machine, to which our process is unknown, took the temporary file for an abandoned one.
+            if not path.parent.is_dir():
+                raise
+
+
+def remove_file(path: Path) -> None:
+    """Delete a file that `write_whole` wrote, and what processes that were killed left of it.
+
+    Args:
+        path: The file; it need not exist.
+    """
+    path.unlink(missing_ok=True)
+    _remove_abandoned(path)
+
+
+def _written(path: Path, content: bytes) -> Path:
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.{os.getpid()}-", suffix=TEMPORARY)
     try:
         Path(temporary).chmod(0o666 & ~_umask())  # as for any new file; temporary ones are private
         with os.fdopen(handle, "wb") as file:
@@ -105,6 +134,28 @@ def write_whole(path: Path, content: bytes) -> Path:
         Path(temporary).unlink(missing_ok=True)
         raise
     return path
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Delete temporary files of processes that were killed while they wrote this file."""
+    for found in path.parent.glob(f".{escape(path.name)}.*{TEMPORARY}"):
+        writer = found.name.removeprefix(f".{path.name}.").partition("-")[0]
+        if writer.isdigit() and not _runs(int(writer)):
+            with suppress(OSError):  # another process was quicker; or, on Windows, it is being written
+                found.unlink()
+
+
+def _runs(process: int) -> bool:
+    """Whether a process of this machine runs; on Windows, where asking would end it, files in use cannot be deleted."""
+    if sys.platform == "win32":
+        return process == os.getpid()
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it is another user's
+        return True
+    return True
 
 
 def _umask() -> int:

@@ -1,5 +1,6 @@
 """A lock between processes that the system releases when its holder dies, so that no stale one is ever left."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,3 +36,41 @@ def try_lock(path: Path) -> Iterator[bool]:
             yield False
         else:
             yield True  # closing the file releases it
+
+
+@contextmanager
+def claimed(path: Path) -> Iterator[bool]:
+    """Hold a file that is written anew again and again, for the length of a block, by a lock file beside it.
+
+    Args:
+        path: The file; it need not exist, its folder is made where needed.
+
+    Yields:
+        Whether it is ours; True, too, where the file system knows no locks.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = path.with_name(f".{path.name}.lock")
+    with _locked(lock) as file:
+        try:
+            yield file is not None
+        finally:
+            if file is not None:
+                lock.unlink(missing_ok=True)  # before it is given free: whoever waits for it makes a new one
+
+
+@contextmanager
+def _locked(lock: Path) -> Iterator[BinaryIO | None]:
+    """The lock file, open and ours; None where another process has it."""
+    while True:
+        with lock.open("a+b") as file:
+            try:
+                _take(file)
+            except (BlockingIOError, PermissionError):  # the latter on Windows
+                yield None
+                return
+            except OSError:
+                pass  # no locks here: better to go on without
+            # Its last holder may have deleted it between our opening and locking it.
+            if lock.exists() and os.path.samestat(os.fstat(file.fileno()), lock.stat()):
+                yield file
+                return

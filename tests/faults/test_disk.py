@@ -1,0 +1,150 @@
+"""Disks that are full or read-only, processes that share a folder or were killed while they wrote, clocks set back."""
+
+import errno
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+import rcexplainer as rc
+from rcexplainer.core.budget import Seconds
+from rcexplainer.errors import CheckpointError, RCExplainerError
+from rcexplainer.saving import files
+from rcexplainer.saving.checkpoint import FitFile
+from rcexplainer.saving.files import remove_file, write_whole
+from rcexplainer.saving.lock import claimed
+
+RUN = {"seed": 0}
+LIMITED = """
+import resource, signal, sys
+import torch
+from rcexplainer.errors import RCExplainerError
+from rcexplainer.saving.checkpoint import FitFile
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+file = FitFile(sys.argv[1], {"seed": 0})
+file.put("small", {"x": torch.ones(3)})
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+try:
+    file.put("large", {"x": torch.ones(100_000)})
+except RCExplainerError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of file sizes are POSIX")
+def test_a_full_disk_leaves_the_last_checkpoint(tmp_path):
+    path = tmp_path / "fit.safetensors"
+    run = subprocess.run([sys.executable, "-c", LIMITED, path], capture_output=True, text=True, check=True, timeout=120)
+    assert "could not be written (File too large); the one before it is whole: make room" in run.stdout
+    assert FitFile(path, RUN).get("small")[0]["x"].tolist() == [1, 1, 1]
+    assert [one.name for one in tmp_path.iterdir()] == ["fit.safetensors"]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])
+def test_an_explainer_that_cannot_be_written_leaves_the_old_one(case, tmp_path, monkeypatch, number):
+    path = case[2].save(tmp_path / "explainer.safetensors")
+    before = path.read_bytes()
+
+    def full(handle: int) -> None:
+        raise OSError(number, os.strerror(number), str(path))
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(OSError, match=os.strerror(number)):
+        case[2].save(path)
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["explainer.safetensors"]
+
+
+def test_a_read_only_folder_is_named_before_the_fit(case, tmp_path, monkeypatch):
+    """As it is where `chmod` does not bind: root may write anywhere but on a read-only file system."""
+    data, model, _ = case
+
+    def read_only(self: Path, *args, **kwargs) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(self))
+
+    monkeypatch.setattr(Path, "open", read_only)
+    with pytest.raises(CheckpointError, match=r"fit\.safetensors cannot be written \(Read-only file system\): name"):
+        rc.RCExplainer(epochs=1).fit(
+            model, data.subset("train"), checkpoint=tmp_path / "fit.safetensors", progress=False
+        )
+
+
+def test_two_fits_do_not_share_a_checkpoint(tmp_path):
+    path = tmp_path / "fit.safetensors"
+    with FitFile(path, RUN), pytest.raises(CheckpointError, match="another process is writing the checkpoint"):
+        FitFile(path, RUN).__enter__()
+    with FitFile(path, RUN) as again:
+        again.put("a", {"x": torch.ones(1)})
+    assert [one.name for one in tmp_path.iterdir()] == ["fit.safetensors"]
+
+
+def test_a_checkpoint_that_no_user_named_does_not_stand_in_the_way(tmp_path):
+    path = tmp_path / "explainer.unfinished"
+    with FitFile(path, RUN), FitFile(path, RUN) as second:
+        second.put("a", {"x": torch.ones(1)})
+        assert not path.exists()
+
+
+def test_a_lock_ends_with_its_process(tmp_path):
+    path = tmp_path / "file"
+    script = (
+        "import os, sys; from pathlib import Path; from rcexplainer.saving.lock import claimed\n"
+        "with claimed(Path(sys.argv[1])) as ours:\n    print(ours, flush=True); os._exit(9)"
+    )
+    run = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, timeout=120)
+    assert run.stdout == "True\n"
+    with claimed(path) as ours:
+        assert ours
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_evaluation_holds_its_folder(tmp_path):
+    from rcexplainer.benchmark.archive import Archive
+
+    archive = Archive.of(tmp_path / "out", {"a": 1})
+    with archive.held(), pytest.raises(RCExplainerError, match="another process is writing to"), archive.held():
+        pass
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are looked up as POSIX has it")
+def test_what_a_killed_process_left_half_written_is_removed(tmp_path):
+    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True)
+    left = tmp_path / f".file.{int(gone.stdout)}-abc.half"
+    alive = tmp_path / f".file.{os.getpid()}-abc.half"
+    for path in (left, alive):
+        path.write_text("half")
+    write_whole(tmp_path / "file", b"whole")
+    assert sorted(one.name for one in tmp_path.iterdir()) == [alive.name, "file"]
+    left.write_text("half")
+    remove_file(tmp_path / "file")
+    assert [one.name for one in tmp_path.iterdir()] == [alive.name]
+
+
+def test_a_clock_that_goes_back_puts_no_checkpoint_off(tmp_path, monkeypatch):
+    now = [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    file = FitFile(tmp_path / "fit.safetensors", RUN)
+    file.put("a", {"x": torch.zeros(1)}, at_once=False)
+    now[0] = 10.0  # 990 s back
+    file.put("a", {"x": torch.ones(1)}, at_once=False)
+    assert float(FitFile(tmp_path / "fit.safetensors", RUN).get("a")[0]["x"]) == 1.0
+
+
+@pytest.mark.parametrize("step", [-3600.0, -0.001])
+def test_budgets_and_progress_bars_bear_a_clock_that_goes_back(case, monkeypatch, step):
+    data, _, fitted = case
+    now = [1e6]
+
+    def back() -> float:
+        now[0] += step
+        return now[0]
+
+    for name in ("monotonic", "time", "perf_counter"):
+        monkeypatch.setattr(time, name, back)
+    found = fitted.explain(data.subset("test"), budget=Seconds(5), progress=True)
+    assert len(found) == len(data.subset("test"))
+    assert all(one.counterfactual is not None for one in found)

@@ -1,0 +1,114 @@
+"""docs/trust.md from the figures in docs/trust/*.json, which `make trust` and its parts print.
+
+    python tools/trust/page.py [--figures docs/trust] [--out docs/trust.md]
+
+Each part's words are here, all numbers are from its file; a part without a file is said to be missing.
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from rcexplainer.saving.files import write_whole
+
+TITLE = "# What was tried to break it"
+OPENING = """\
+Every figure on this page was printed by the command beside it, and is kept in [docs/trust](trust). `make trust` runs
+the same parts at sizes that fit in half an hour. This page is made by `python tools/trust/page.py`.
+
+What it rests on: files are written under a temporary name and then moved to their place, so that no half of one is ever
+seen; saved explainers, networks and checkpoints have a SHA-256 over all their bytes, results in JSON one over their
+values, Parquet results one for each page; a file that fails it is refused, or made again where that is possible. Files
+of versions before 0.3 have no checksum: they load, with a warning. Ctrl-C and SIGTERM write what there is, say how to
+go on, and end a command with exit code 130 or 143."""
+PARTS = {
+    "kills": (
+        "Killed anywhere",
+        "Commands are started as processes on small synthetic inputs, killed at seeded random moments (the process "
+        "alone, or its whole group), and started again by the same command until they are done. Then their folders are "
+        "compared with those of a run that nobody interrupted: the same files, none left over, the same content apart "
+        "from times. One in ten moments lies in the first seconds of a new interpreter, the others anywhere after the "
+        "first output of a process forked from an interpreter that has imported torch already.",
+    ),
+    "cases": (
+        "Hostile graphs and models",
+        "Generated graphs and models go through every public function: each call ends in an answer or in an error of "
+        "ours, within its budget, and leaves the model as it was; every claimed flip is run again alone.",
+    ),
+    "fuzz": ("Readers fuzzed", "Coverage-guided fuzzing of everything that reads a file or an upload."),
+    "mutants": (
+        "Mutants",
+        "Small changes of the code, each of which some test must notice if it changes behaviour.",
+    ),
+    "audit": ("Audit", "Known vulnerabilities of dependencies, and patterns of unsafe code."),
+}
+FAULTS = """\
+## Faults injected
+
+Each has tests in `tests/faults`:
+
+| fault | what happens |
+|---|---|
+| disk full | the error says what could not be written; the file before it is whole, nothing half written is left |
+| folder read-only | an error before the work begins |
+| one byte wrong | explainers, networks and named checkpoints are refused; other results are made again |
+| file of a later version | an error that says so |
+| header that claims a huge size | refused before memory is taken |
+| model that raises on every tenth graph | `explain` keeps the error, `fit` leaves it out; others are answered |
+| out of memory | `explain` halves its batches; `fit` says how many instances are too many |
+| two processes in one folder | the second is refused; where no user named the file, it goes on without one |
+| clock set back | budgets, checkpoints and progress bars go on |"""
+
+
+def main() -> None:
+    """Write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--figures", type=Path, default=Path("docs/trust"))
+    parser.add_argument("--out", type=Path, default=Path("docs/trust.md"))
+    given = parser.parse_args()
+    found = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in given.figures.glob("*.json")}
+    write_whole(given.out, rendered(found).encode())
+
+
+def rendered(found: dict[str, dict[str, Any]]) -> str:
+    """The page.
+
+    Args:
+        found: The document of each part, by its name.
+    """
+    parts = [_part(name, *PARTS[name], found.get(name)) for name in PARTS]
+    others = [_part(name, name.capitalize(), "", found[name]) for name in sorted(found.keys() - PARTS.keys())]
+    return "\n\n".join([TITLE, OPENING, parts[0], FAULTS, *parts[1:], *others]) + "\n"
+
+
+def _part(name: str, title: str, text: str, document: dict[str, Any] | None) -> str:
+    """The section of one part."""
+    blocks = [f"## {title}", text]
+    if document is None:
+        return "\n\n".join([*blocks, f"Not run for this version (`python tools/trust/{name}.py`)."])
+    blocks.append(f"`{document['command']}` (version {document['version']}, seed {document['seed']}):")
+    blocks.append("\n".join(f"- {key}: {_cell(value)}" for key, value in document["figures"].items()))
+    if document["rows"]:
+        blocks.append(_table(document["rows"]))
+    if document["notes"]:
+        blocks.append("\n".join(f"- {note}" for note in document["notes"]))
+    return "\n\n".join(block for block in blocks if block)
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    lines = [" | ".join(columns), " | ".join("---" for _ in columns)]
+    lines += [" | ".join(_cell(row.get(column, "")) for column in columns) for row in rows]
+    return "\n".join(f"| {line} |" for line in lines)
+
+
+def _cell(value: Any) -> str:
+    """A number as a reader has it; texts without what would end a cell."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return " ".join(str(value).replace("|", "\\|").split())
+
+
+if __name__ == "__main__":
+    main()
