@@ -41,6 +41,10 @@ class TimeUpError(RCExplainerError):
     """The time of a call was up before there was a result."""
 
 
+class ModelError(RCExplainerError, RuntimeError):
+    """The model raised an error while an instance was explained; that error is its `__cause__`."""
+
+
 class ExplainError(RCExplainerError):
     """Some instances could not be explained.
 
