@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -228,10 +229,10 @@ class Explanation:
             A boolean mask, [num_edges].
 
         Raises:
-            RCExplainerError: k is negative.
+            RCExplainerError: k is negative, or no number.
         """
-        if k < 0:
-            raise RCExplainerError(f"top(k) takes k ≥ 0, got {k}")
+        if not isinstance(k, Real) or not k >= 0:
+            raise RCExplainerError(f"top(k) takes k ≥ 0, got {k!r}")
         place = ranks(self.unit_scores, self.inner_units.owner, self.inner_units.ptr)
         return self.units.to_edges(place < k, False)
 
@@ -247,8 +248,8 @@ class Explanation:
         Raises:
             RCExplainerError: The sparsity is not a share.
         """
-        if not 0 <= sparsity <= 1:
-            raise RCExplainerError(f"a sparsity is a share from 0 to 1, got {sparsity}")
+        if not isinstance(sparsity, Real) or not 0 <= sparsity <= 1:
+            raise RCExplainerError(f"a sparsity is a share from 0 to 1, got {sparsity!r}")
         return self.top(max(1, round((1 - sparsity) * len(self.inner_units))))
 
     @property

@@ -1,6 +1,7 @@
 """The catalogue of datasets: a name becomes a dataset."""
 
 from difflib import get_close_matches
+from numbers import Integral
 from pathlib import Path
 
 from rcexplainer.datasets.dataset import GraphDataset
@@ -22,7 +23,7 @@ def task_of(name: str) -> TaskName:
     Returns:
         "graph", "node" or "link"; "graph" for families and unknown names.
     """
-    entry = DATASETS.get(name.lower())
+    entry = DATASETS.get(str(name).lower())
     return "graph" if entry is None else entry.task
 
 
@@ -43,7 +44,11 @@ def load(name: str, root: str | Path | None = None, seed: int = 0, **options: ob
         MissingDataError: If the set is not on disk and cannot be downloaded.
         MissingExtraError: If a set needs a package that is not installed.
     """
-    if not 0 <= seed < 2**32:
+    if not isinstance(name, str):
+        raise DatasetError(f"the name of a dataset is a text, got {type(name).__name__}; known: {', '.join(names())}")
+    if not isinstance(root, str | Path | None):
+        raise DatasetError(f"root must be a folder, got {root!r}")
+    if not isinstance(seed, Integral) or isinstance(seed, bool) or not 0 <= seed < 2**32:
         raise DatasetError(f"seed must be a whole number from 0 to 2³²−1, got {seed}")
     folder = None if root is None else Path(root)
     prefix, colon, rest = name.partition(":")

@@ -25,6 +25,7 @@ from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.metrics.explained_model import ExplainedModel, split_of
+from rcexplainer.metrics.shares import checked_shares
 
 SPARSITIES = (0.95, 0.90, 0.85, 0.80, 0.75, 0.70)
 
@@ -95,6 +96,7 @@ def _run(
     `removed(units of the explanation)` are deleted."""
     if not explanations:
         raise RCExplainerError(f"{name} needs at least one explanation")
+    sparsity = checked_shares("sparsity", sparsity)
     split = split_of(model, explanations)
     labels = torch.tensor([one.prediction for one in explanations])
     before = torch.stack([one.probabilities for one in explanations]).gather(1, labels[:, None]).squeeze(1)

@@ -13,6 +13,7 @@ the explanation. A new edge has the attributes of a random edge of the same grap
 
 from collections.abc import Callable, Sequence
 from copy import copy
+from numbers import Real
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -91,7 +92,7 @@ def check_noise(noise: float, protocol: str) -> None:
     """Refuse an unknown protocol, and a noise level that is no share."""
     if protocol not in get_args(NoiseProtocol):
         raise RCExplainerError(f"protocol must be one of {', '.join(get_args(NoiseProtocol))}, got {protocol!r}")
-    if not 0 <= noise <= 1:
+    if not isinstance(noise, Real) or not 0 <= noise <= 1:
         raise RCExplainerError(f"noise is a share from 0 to 1, got {noise}")
 
 
