@@ -12,7 +12,6 @@ from torch_geometric.data import Data
 
 from rcexplainer.errors import ModelError, RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
-from rcexplainer.testing.model_state import state_of
 from tests.zoo.claims import Tally
 
 Ask = Callable[[Explanation, Tensor], Tensor]  # (explanation, columns that stay) → [C] what the model alone says
@@ -42,7 +41,22 @@ def model_print(model: object) -> str:
     """Everything about a model that must stay; as text, in which NaN equals NaN."""
     if not isinstance(model, nn.Module) or any(value.is_meta for value in model.parameters()):
         return ""
-    return repr(state_of(model))
+    return repr([_module_print(module) for module in model.modules()])
+
+
+def _module_print(module: nn.Module) -> list[object]:
+    """As `Untouched` promises it: containers one level deep, and all that is in tensors."""
+    found: list[object] = []
+    for key, value in module.__dict__.items():
+        if key in ("_parameters", "_buffers"):
+            found += [(name, id(one), _value_print(one)) for name, one in value.items()]
+        elif isinstance(value, dict):
+            found.append((key, [(name, id(one)) for name, one in value.items()]))
+        elif isinstance(value, list | set):
+            found.append((key, [id(one) for one in value]))
+        else:
+            found.append((key, id(value), _value_print(value) if isinstance(value, Tensor) else ""))
+    return found
 
 
 def graph_print(graphs: Iterable[Any]) -> list[object]:

@@ -15,6 +15,7 @@ from torch_geometric.data import Batch, Data, Dataset, FeatureStore, GraphStore,
 from torch_geometric.loader import DataLoader
 
 from rcexplainer.errors import GraphError
+from rcexplainer.gnn.columns import attributes_of
 from rcexplainer.sources import GraphSource, StoreGraph, is_store_pair
 
 StorePair: TypeAlias = tuple[FeatureStore, GraphStore]
@@ -63,9 +64,9 @@ def iter_graphs(graphs: object) -> Iterator[Data]:
     if isinstance(graphs, HeteroData):
         raise GraphError("heterogeneous graphs are not supported: got HeteroData; pass homogeneous Data objects")
     if isinstance(graphs, Batch):
-        yield from graphs.to_data_list()
+        yield from map(without_gradients, graphs.to_data_list())
     elif isinstance(graphs, Data):
-        yield graphs
+        yield without_gradients(graphs)
     elif isinstance(graphs, Iterable) and not isinstance(graphs, str | Tensor):
         for graph in _items(graphs):
             yield from iter_graphs(graph)
@@ -87,12 +88,22 @@ def stream(graphs: object, device: torch.device | None) -> Iterator[Data | Excep
         return
     for item in _items(graphs):
         if type(item) is Data:  # by far the most
-            yield _moved(item, device)
+            yield _moved(without_gradients(item), device)
             continue
         try:
             yield from [_moved(graph, device) for graph in iter_graphs(item)]
         except GraphError as error:
             yield error
+
+
+def without_gradients(graph: Data) -> Data:
+    """The graph itself, or a copy whose tensors want no gradients: a fit would add to those of the user's."""
+    wanting = {
+        key: value.detach()
+        for key, value in attributes_of(graph).items()
+        if isinstance(value, Tensor) and value.requires_grad
+    }
+    return copy(graph).update(wanting) if wanting else graph
 
 
 def _items(graphs: Iterable[object]) -> Iterator[object]:

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
-from rcexplainer.errors import RCExplainerError
+from rcexplainer.errors import RCExplainerError, SplitError
 from rcexplainer.gnn.device import device_of, usable_device
 from rcexplainer.gnn.forward import Forward, TaskName
 from rcexplainer.gnn.graph_checks import GraphKind, Graphs, list_graphs, source_of
@@ -232,6 +232,8 @@ def on_device(
     model: nn.Module, head: str | nn.Module | None, device: torch.device | str | None
 ) -> tuple[nn.Module, str | nn.Module | None, torch.device | None]:
     """A copy of the model on the device, if one is given; a head given as a module is found again by its name."""
+    if not isinstance(model, nn.Module):
+        raise SplitError(f"expected a torch.nn.Module, got {type(model).__name__}")
     if device is None:
         return model, head, None
     place = usable_device(device)
