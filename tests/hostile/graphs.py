@@ -218,7 +218,10 @@ class Given:
     members: list[Any]
 
     def __repr__(self) -> str:
-        return f"Given({type(self.value).__name__} of {self.members})"
+        try:
+            return f"Given({type(self.value).__name__} of {self.members})"
+        except RuntimeError:  # PyG cannot print some graphs
+            return f"Given({type(self.value).__name__} of {len(self.members)} that cannot be printed)"
 
 
 @st.composite

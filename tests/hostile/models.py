@@ -238,8 +238,8 @@ MODELS: dict[str, Callable[[], Any]] = {
 }
 # Of these, networks that are explained; the others are refused, or their answers are NaN.
 EXPLAINABLE = (
-    "plain", "five classes", "saturated", "saturated probabilities", "sometimes NaN", "sometimes raises", "tuples", "dicts",
-    "weighted", "attributed", "in training mode", "hooks", "frozen",
+    "plain", "five classes", "saturated", "saturated probabilities", "sometimes NaN", "sometimes raises", "tuples",
+    "dicts", "weighted", "attributed", "in training mode", "hooks", "frozen",
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What must hold after every call: no foreign error, nothing changed, every claim true when the model is asked alone."""
+"""What must hold after every call: no foreign error, nothing changed, every claim true when the model is asked."""
 
 import signal
 import traceback

@@ -26,12 +26,12 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from hypothesis import HealthCheck, Phase, given, seed, settings  # noqa: E402
-from part_record import finish  # noqa: E402
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from part_record import finish
+from tests.hostile.actions import Case, cases
+from tests.hostile.watch import Hang, foreign, graph_print, limited, model_print, wrong_results
 
-from rcexplainer.errors import RCExplainerError  # noqa: E402
-from tests.hostile.actions import Case, cases  # noqa: E402
-from tests.hostile.watch import Hang, foreign, graph_print, limited, model_print, wrong_results  # noqa: E402
+from rcexplainer.errors import RCExplainerError
 
 BLOCK = 200
 FITS = 5  # of a block

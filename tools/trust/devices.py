@@ -83,7 +83,7 @@ class Row:
 REFERENCE = Place("cpu", torch.float64)
 
 
-def settings(number: int, seed: int) -> Iterator[Setting]:
+def settings(number: int, seed: int, trained_too: bool = True) -> Iterator[Setting]:
     """Random networks of every kind of layer on random graphs, nodes and links, and two that were trained."""
     graphs = random_graphs(number, 12, seed=seed)
     pairs = [(0, 5), (1, 7), (2, 9), (3, 11), (4, 8), (6, 10), (0, 9), (5, 12), (2, 13), (1, 10)]
@@ -93,8 +93,9 @@ def settings(number: int, seed: int) -> Iterator[Setting]:
         nodes = list(range(int(whole.num_nodes or 0)))
         yield Setting(f"{conv}, random nodes", "node", random_network(conv, "node"), [whole], nodes, nodes)
     yield Setting("gcn, random links", "link", LinkNetwork("gcn", pairs), [whole], pairs, pairs)
-    yield trained("ba-2motifs", 30, number, num_graphs=max(100, 2 * number))
-    yield trained("tree-cycles", 100, number)
+    if trained_too:
+        yield trained("ba-2motifs", 30, number, num_graphs=max(100, 2 * number))
+        yield trained("tree-cycles", 100, number)
 
 
 def trained(dataset: str, epochs: int, number: int, **options: int) -> Setting:

@@ -4,7 +4,8 @@
 
 Each reader runs in a process of its own, from the small valid inputs of `readers.py`. An answer or an
 `RCExplainerError` is right. Any other exception, a case of more than 5 seconds, or one that takes more than 1 GB of
-memory is a finding: its bytes are kept in OUT/fuzz/READER/findings, one for each place in the code, and the run goes on.
+memory is a finding: its bytes are kept in OUT/fuzz/READER/findings, one for each place in the code, and the run goes
+on.
 
     python tools/trust/fuzz.py --replay build/trust/fuzz/csv/findings/NAME.bin --reader csv
 """

@@ -86,12 +86,11 @@ def tu_seeds(scratch: Path) -> list[bytes]:
 def read_csv(content: bytes, scratch: Path) -> object:
     path = scratch / "table.csv"
     path.write_bytes(content)
-    outcomes = [
+    return [
         outcome(lambda: csv(path)),
         outcome(lambda: unlabelled(path)),
         outcome(lambda: list(rc.datasets.GraphTable(path))),
     ]
-    return outcomes
 
 
 def outcome(call: Callable[[], object]) -> object:
@@ -297,7 +296,7 @@ def safetensors_seeds(scratch: Path) -> list[bytes]:
     model, fitted, _ = explainer_parts()
     seeds = []
     for which in (0, 1):
-        tensors, header, _ = _explainer_file(which, scratch)
+        _, header, _ = _explainer_file(which, scratch)
         seeds.append(bytes([2 if which == 0 else 4]) + header["about"].encode())
     path = scratch / "seed.safetensors"
     save_gnn(path, model, {"seed": 0})
@@ -330,8 +329,9 @@ def request_readers() -> list[RequestReader]:
     bare.num_nodes = whole.num_nodes
     bare.edge_weight = torch.ones(whole.num_edges)
     form = GraphForm.of
+    several = KnownInstances([AskedInstance(one) for one in graphs])
     return [
-        RequestReader(KnownInstances([AskedInstance(one) for one in graphs]), form(graphs[0], limits), "graph", limits, smiles_graph),
+        RequestReader(several, form(graphs[0], limits), "graph", limits, smiles_graph),
         RequestReader(KnownInstances([AskedInstance(plain, 0)]), form(plain, limits), "node", limits),
         RequestReader(KnownInstances([AskedInstance(bare, (0, 1))]), form(bare, limits), "link", limits),
     ]  # fmt: skip
@@ -351,13 +351,20 @@ def upload_seeds(scratch: Path) -> list[bytes]:
     ring = {"edge_index": [[0, 1, 1, 2], [1, 0, 2, 1]]}
     wide = {**ring, "x": [[0.5, 1, 0, 0, -1e3]] * 3, "edge_attr": [[1, 0, 0.5]] * 4, "id": "a"}
     long, bare = {**ring, "x": [[1, 2]] * 3}, {**ring, "num_nodes": 3, "edge_weight": [0.5, 1, 1, 1]}
+    how = {"search": "greedy", "target_class": 1, "candidates": [[1, 2]], "confidence": 0.8, "refine": 9, "budget": 1.5}
     asked = [
-        (0, {"graph": wide, "deleted": [[0, 1]]}), (0, {"instance": 1, "deleted": []}),
-        (3, {"graph": wide, "search": "greedy", "target_class": 1, "candidates": [[1, 2]], "confidence": 0.8, "refine": 9, "budget": 1.5}),
-        (6, {"smiles": "CCO"}), (6, {"graph": wide}), (1, {"graph": long, "index": 2}), (4, {"graph": long, "index": 0}),
-        (2, {"graph": bare, "index": [0, 2]}), (5, {"graph": bare, "index": [0, 1], "search": "none"}), (8, {"instance": 0}),
-    ]  # fmt: skip
-    return [bytes([how]) + json.dumps(body).encode() for how, body in asked]
+        (0, {"graph": wide, "deleted": [[0, 1]]}),
+        (0, {"instance": 1, "deleted": []}),
+        (3, {"graph": wide, **how}),
+        (6, {"smiles": "CCO"}),
+        (6, {"graph": wide}),
+        (1, {"graph": long, "index": 2}),
+        (4, {"graph": long, "index": 0}),
+        (2, {"graph": bare, "index": [0, 2]}),
+        (5, {"graph": bare, "index": [0, 1], "search": "none"}),
+        (8, {"instance": 0}),
+    ]
+    return [bytes([kind]) + json.dumps(body).encode() for kind, body in asked]
 
 
 # ---- a graph on disk: the arrays of a folder

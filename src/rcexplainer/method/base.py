@@ -239,7 +239,10 @@ def on_device(
     place = usable_device(device)
     if isinstance(head, nn.Module):
         head = next((name for name, module in model.named_modules() if module is head), head)
-    return copy.deepcopy(model).to(place), head, place
+    try:
+        return copy.deepcopy(model).to(place), head, place
+    except (NotImplementedError, RuntimeError) as error:  # such as a model without weights, on the device `meta`
+        raise SplitError(f"the model cannot be moved to {place}: {error}") from error
 
 
 def graphs_on(graphs: Graphs, device: torch.device | None, home: torch.device) -> list[AnyGraph]:
