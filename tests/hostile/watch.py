@@ -71,7 +71,13 @@ def _value_print(value: object) -> object:
     if not isinstance(value, Tensor) or value.is_meta:
         return repr(value)
     plain = value.detach().to_dense() if value.is_sparse else value.detach()
-    return str(value.dtype), tuple(value.shape), value.requires_grad, value.grad is None, repr(plain.tolist())
+    return (
+        str(value.dtype),
+        tuple(value.shape),
+        value.requires_grad,
+        not value.is_leaf or value.grad is None,
+        repr(plain.tolist()),
+    )
 
 
 def foreign(error: BaseException) -> str | None:

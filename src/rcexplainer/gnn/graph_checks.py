@@ -18,6 +18,9 @@ from rcexplainer.errors import GraphError
 from rcexplainer.gnn.columns import attributes_of
 from rcexplainer.sources import GraphSource, StoreGraph, is_store_pair
 
+# What computation graphs of nodes and links carry: roots, distances to them, and edges that cannot be deleted.
+COMPUTATION_NAMES = frozenset({"root_index", "hop_code", "edge_fixed"})
+
 StorePair: TypeAlias = tuple[FeatureStore, GraphStore]
 Graphs: TypeAlias = Data | Batch | Dataset | DataLoader | Iterable[Data] | GraphSource | StorePair
 
@@ -64,9 +67,9 @@ def iter_graphs(graphs: object) -> Iterator[Data]:
     if isinstance(graphs, HeteroData):
         raise GraphError("heterogeneous graphs are not supported: got HeteroData; pass homogeneous Data objects")
     if isinstance(graphs, Batch):
-        yield from map(without_gradients, graphs.to_data_list())
+        yield from map(plain_graph, graphs.to_data_list())
     elif isinstance(graphs, Data):
-        yield without_gradients(graphs)
+        yield plain_graph(graphs)
     elif isinstance(graphs, Iterable) and not isinstance(graphs, str | Tensor):
         for graph in _items(graphs):
             yield from iter_graphs(graph)
@@ -88,7 +91,7 @@ def stream(graphs: object, device: torch.device | None) -> Iterator[Data | Excep
         return
     for item in _items(graphs):
         if type(item) is Data:  # by far the most
-            yield _moved(without_gradients(item), device)
+            yield _moved(plain_graph(item), device)
             continue
         try:
             yield from [_moved(graph, device) for graph in iter_graphs(item)]
@@ -96,14 +99,17 @@ def stream(graphs: object, device: torch.device | None) -> Iterator[Data | Excep
             yield error
 
 
-def without_gradients(graph: Data) -> Data:
-    """The graph itself, or a copy whose tensors want no gradients: a fit would add to those of the user's."""
-    wanting = {
-        key: value.detach()
-        for key, value in attributes_of(graph).items()
-        if isinstance(value, Tensor) and value.requires_grad
-    }
-    return copy(graph).update(wanting) if wanting else graph
+def plain_graph(graph: Data) -> Data:
+    """The graph itself, or a copy whose tensors want no gradients, since a fit would add to those of the user's, and
+    without attributes that have a meaning in computation graphs."""
+    own = attributes_of(graph)
+    wanting = {key: value.detach() for key, value in own.items() if isinstance(value, Tensor) and value.requires_grad}
+    if not wanting and not own.keys() & COMPUTATION_NAMES:
+        return graph
+    found = copy(graph).update(wanting)
+    for name in own.keys() & COMPUTATION_NAMES:
+        del found[name]
+    return found
 
 
 def _items(graphs: Iterable[object]) -> Iterator[object]:
@@ -241,7 +247,7 @@ def _check_types(graph: Data, where: str) -> None:
     """What a model reads must be dense tensors."""
     for name in ("edge_index", "x", *SHARED_ATTRIBUTES):
         value = graph.get(name)
-        if value is not None and not isinstance(value, Tensor):
+        if value is not None and not isinstance(value, Tensor) and name not in SHARED_ATTRIBUTES:
             raise GraphError(f"{where} has {name} of type {type(value).__name__}: it must be a tensor")
         if isinstance(value, Tensor) and value.layout != torch.strided:
             raise GraphError(f"{where} has a sparse {name}: make it dense with .to_dense()")

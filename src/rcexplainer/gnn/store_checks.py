@@ -56,6 +56,8 @@ def all_sound(store: GraphStore, kind: GraphKind, device: torch.device | None) -
         if name in columns
     ):
         return False
+    if "x" in columns and columns["x"].ptr is not store.node_ptr:
+        return False
     try:
         kind.check(Data(**{key: column.values for key, column in columns.items()}), "", "")
     except GraphError:
