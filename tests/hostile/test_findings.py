@@ -146,6 +146,13 @@ def test_norms_stuck_in_training_keep_their_statistics(zoo, name) -> None:
     assert model_print(model) == before
 
 
+@pytest.mark.parametrize("names", [0.5, "ab", 3, object])
+def test_names_of_classes_are_a_list(names) -> None:
+    for method in (rc.RCExplainer(), rc.baselines.Occlusion()):
+        with pytest.raises(RCExplainerError, match="class_names must be a list with a name for each class, got"):
+            method.fit(models.Graphs(), list(graph_models.graphs(6)), class_names=names, progress=False)
+
+
 @pytest.mark.parametrize("device", [None, "cpu"])
 @pytest.mark.parametrize("name", ["None", "no module", "a function", "a class"])
 def test_what_is_no_module(name, device) -> None:

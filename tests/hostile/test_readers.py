@@ -22,7 +22,7 @@ def test_seeds_and_some_mutations_of_them(name, tmp_path) -> None:
     reader = trust_tool("readers").READERS[name]
     seeds, source, answered = reader.seeds(tmp_path), random.Random(0), 0
     for content in seeds:
-        bodies = [bytearray(content) for _ in range(4)]
+        bodies = [bytearray(content) for _ in range(2 if name == "safetensors" else 4)]
         for body in bodies[1:]:
             for _ in range(source.randint(1, 4)):
                 body[source.randrange(len(body))] = source.randrange(256)

@@ -18,7 +18,7 @@ from rcexplainer.gnn.forward import Forward, TaskName
 from rcexplainer.gnn.graph_checks import GraphKind, check_graph, source_of
 from rcexplainer.gnn.outputs import OutputKind
 from rcexplainer.gnn.split import SplitModel, split_model
-from rcexplainer.method.base import graphs_on, on_device
+from rcexplainer.method.base import check_class_names, graphs_on, on_device
 from rcexplainer.saving.checkpoint import digest
 from rcexplainer.saving.fingerprint import fingerprint
 from rcexplainer.sources import AnyGraph, GraphSource
@@ -109,6 +109,7 @@ def prepare(
         GraphError: The graphs, or the index, cannot be used.
         RCExplainerError: The class names do not fit the model.
     """
+    check_class_names(class_names)
     model, head, place = on_device(model, head, device)
     home, kind = device_of(model), TASKS[task]
     most = limit if val is not None else limit + limit // 9  # a tenth will be held out for validation

@@ -163,6 +163,7 @@ class Method:
                 progress=progress,
                 device=device,
             )
+        check_class_names(class_names)
         model, head, place = on_device(model, head, device)
         found, task = graphs_on(graphs, place, device_of(model)), TASKS[self.task]
         if in_memory := [graph for graph in found if isinstance(graph, Data)]:
@@ -226,6 +227,12 @@ def check_target(target_class: int | None, num_classes: int) -> None:
     if target_class is not None and not 0 <= target_class < num_classes:
         known = f"0 to {num_classes - 1}"
         raise RCExplainerError(f"there is no target_class {target_class}: the model has the classes {known}")
+
+
+def check_class_names(class_names: object) -> None:
+    """Refuse names of classes that are no list."""
+    if class_names is not None and (isinstance(class_names, str) or not isinstance(class_names, Sequence)):
+        raise RCExplainerError(f"class_names must be a list with a name for each class, got {class_names!r}")
 
 
 def on_device(
