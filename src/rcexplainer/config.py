@@ -253,7 +253,7 @@ def make_config(preset: str, settings: dict[str, Any], task: str = "graph") -> R
     Raises:
         RCExplainerError: An unknown preset, an unknown setting, or an impossible value.
     """
-    if preset not in PRESETS:
+    if not isinstance(preset, str) or preset not in PRESETS:
         raise RCExplainerError(f"unknown preset {preset!r}; known: {', '.join(PRESETS)}")
     known = [field.name for field in fields(RCConfig)]
     for name in settings:

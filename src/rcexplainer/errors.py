@@ -53,6 +53,10 @@ class WithheldError(RCExplainerError):
     """Something was asked of an explanation that was made without it (`explain(disclose=...)`)."""
 
 
+class ModelError(RCExplainerError, RuntimeError):
+    """The model raised an error while an instance was explained; that error is its `__cause__`."""
+
+
 class ExplainError(RCExplainerError):
     """Some instances could not be explained.
 

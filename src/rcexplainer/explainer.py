@@ -15,7 +15,6 @@ import torch
 from torch import nn
 from torch_geometric.data import Data
 
-from rcexplainer import __version__
 from rcexplainer.arguments import clear_arguments
 from rcexplainer.config import RCConfig, make_config
 from rcexplainer.core.objectives import Objective
@@ -45,6 +44,7 @@ from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.settings import setting_names
 from rcexplainer.saving.checkpoint import FitFile
 from rcexplainer.saving.explainer_file import SavedExplainer, read_explainer, write_explainer
+from rcexplainer.saving.files import damage_told
 from rcexplainer.saving.fingerprint import probe_graphs
 from rcexplainer.saving.formats import reader
 from rcexplainer.tasks.index import Index
@@ -273,11 +273,9 @@ class FittedRCExplainer(FittedExplainer):
         """Read an explainer; as `rcexplainer.load`, for files of RCExplainer alone."""
         saved = read_explainer(path, model, forward)
         rows = num_class_pairs(saved.split.num_classes, saved.network_targets != (None,))
-        try:
+        with damage_told(Path(path)):
             net = restored_net(saved.weights, saved.ensemble, rows, saved.config)
             relevance = restored_relevance(saved.relevance, saved.split.num_classes, saved.config)
-        except RuntimeError as error:
-            raise CheckpointError(f"{path} does not fit version {__version__}: {error}") from error
         return cls(
             split=saved.split,
             scores=MaskScores(net, saved.calibration, saved.config, saved.network_targets, relevance),

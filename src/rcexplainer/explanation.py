@@ -247,7 +247,7 @@ class Explanation:
             A boolean mask, [num_edges].
 
         Raises:
-            RCExplainerError: k is negative.
+            RCExplainerError: k is negative, or no number.
         """
         if not isinstance(k, Integral) or k < 0:
             raise RCExplainerError(f"top(k) takes k ≥ 0, a number of edges, got {k!r}")

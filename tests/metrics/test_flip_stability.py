@@ -124,7 +124,7 @@ def test_the_model_itself_its_split_or_a_fitted_explainer_of_it() -> None:
 def test_what_cannot_be_measured() -> None:
     for wrong, message in (
         ({"noise": ()}, "noise takes one or more shares from 0 to 1"),
-        ({"noise": (1.5,)}, "noise takes one or more shares from 0 to 1"),
+        ({"noise": (1.5,)}, "noise is a share from 0 to 1, got 1.5"),
         ({"protocol": "loud"}, "protocol must be one of paper, strict, features, got 'loud'"),
         ({"copies": 0}, "copies"),
     ):

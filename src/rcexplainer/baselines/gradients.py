@@ -28,7 +28,10 @@ from rcexplainer.method.unit_readings import UnitReadings
 def slope(soft: SoftBatch, weight: float) -> Tensor:
     """∂ lo / ∂ M where every unit has this weight, [units]."""
     mask = soft.per_unit(weight).requires_grad_()
-    return torch.autograd.grad(soft.log_odds(soft.run(mask)).sum(), mask)[0]
+    total = soft.log_odds(soft.run(mask)).sum()
+    if not total.requires_grad:
+        raise SplitError("the model's answer has no gradient: it detaches or copies what it returns; choose Occlusion")
+    return torch.autograd.grad(total, mask)[0]
 
 
 class Gradient(Method):

@@ -38,7 +38,6 @@ from rcexplainer.core.namespace import named, part
 from rcexplainer.core.objectives import Terms
 from rcexplainer.core.stability import stability_loss
 from rcexplainer.core.training import Schedule, Training, constant
-from rcexplainer.errors import CheckpointError
 from rcexplainer.fit.objective import STABLE_TOP
 from rcexplainer.fit.readings import POOL, NoisyReadings
 from rcexplainer.gnn.forward import Forward, TaskName
@@ -51,7 +50,7 @@ from rcexplainer.method.connection import connected_readings
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.settings import check_names, setting_names
 from rcexplainer.method.unit_readings import UnitReadings
-from rcexplainer.saving.files import read_tensors, write_tensors
+from rcexplainer.saving.files import damage_told, read_tensors, write_tensors
 from rcexplainer.saving.fingerprint import describe, probe_graphs, recognise
 from rcexplainer.saving.header_claims import MOST_HOPS, check_count
 
@@ -113,7 +112,7 @@ class FittedPGExplainer(FittedExplainer):
         """
         path = Path(path)
         tensors, header = read_tensors(path, PG_FORMAT)
-        try:
+        with damage_told(path):
             about = json.loads(header["about"])
             settings = PGSettings(**{**about["settings"], "temperature": tuple(about["settings"]["temperature"])})
             check_count(path, "hops", about["hops"], MOST_HOPS)
@@ -123,17 +122,15 @@ class FittedPGExplainer(FittedExplainer):
             nets = tuple(restored_gate(part(name, tensors), settings, split.device) for name in net_names(settings))
             connected = about.get("connected", False)
             names, hops, targets = about["class_names"], about["hops"], about.get("targets", [None])
-        except (KeyError, TypeError, RuntimeError, json.JSONDecodeError) as error:
-            raise CheckpointError(f"{path} is damaged or was written by another version: {error}") from error
-        return cls(
-            split=split,
-            scores=PGScores(nets, probes, connected),
-            kind=GraphKind.of(probes[0]),
-            class_names=tuple(names),
-            hops=hops,
-            targets=tuple(targets),
-            settings=settings,
-        )
+            return cls(
+                split=split,
+                scores=PGScores(nets, probes, connected),
+                kind=GraphKind.of(probes[0]),
+                class_names=tuple(names),
+                hops=hops,
+                targets=tuple(targets),
+                settings=settings,
+            )
 
 
 def net_names(settings: PGSettings) -> list[str]:

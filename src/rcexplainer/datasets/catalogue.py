@@ -1,6 +1,7 @@
 """The catalogue of datasets: a name becomes a dataset."""
 
 from difflib import get_close_matches
+from numbers import Integral
 from pathlib import Path
 
 from rcexplainer.datasets.dataset import GraphDataset
@@ -22,7 +23,7 @@ def task_of(name: str) -> TaskName:
     Returns:
         "graph", "node" or "link"; "graph" for families and unknown names.
     """
-    entry = DATASETS.get(name.lower())
+    entry = DATASETS.get(str(name).lower())
     return "graph" if entry is None else entry.task
 
 
@@ -45,7 +46,9 @@ def load(name: str, root: str | Path | None = None, seed: int = 0, **options: ob
     """
     if not isinstance(name, str):
         raise DatasetError(f"load(name) takes the name of a dataset, such as mutag, got {type(name).__name__}")
-    if not isinstance(seed, int) or not 0 <= seed < 2**32:
+    if not isinstance(root, str | Path | None):
+        raise DatasetError(f"root must be a folder, got {root!r}")
+    if not isinstance(seed, Integral) or isinstance(seed, bool) or not 0 <= seed < 2**32:
         raise DatasetError(f"seed must be a whole number from 0 to 2³²−1, got {seed}")
     folder = None if root is None else Path(root)
     prefix, colon, rest = name.partition(":")

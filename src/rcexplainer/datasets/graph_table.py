@@ -121,6 +121,8 @@ def _joined(parts: Sequence[RowGraphs]) -> RowGraphs:
 
 def _paths(path: str | Path) -> list[Path]:
     """The files that a path, a folder or a pattern names, by name."""
+    if not isinstance(path, str | Path):
+        raise DatasetError(f"the path of a table is a text, got {type(path).__name__}")
     given = Path(path).expanduser()
     if given.is_dir():
         found = [

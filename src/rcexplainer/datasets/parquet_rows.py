@@ -208,6 +208,8 @@ def to_parquet(graphs: Iterable[Data], path: str | Path) -> Path:
 
 def _pieces(graphs: Iterable[Data]) -> Iterator[tuple[int, list[Data]]]:
     """Position of the first, and as many graphs as a row group has."""
+    if not isinstance(graphs, Iterable):
+        raise DatasetError(f"graphs are a list of PyG Data, got {type(graphs).__name__}")
     every, start = iter([graphs] if isinstance(graphs, Data) else graphs), 0
     while some := list(islice(every, ROW_GROUP)):
         yield start, some

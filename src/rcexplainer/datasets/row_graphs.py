@@ -257,6 +257,8 @@ def rows_of_graphs(graphs: "Sequence[Data]", names: "Sequence[str]" = NAME_COLUM
     """
     import pyarrow as pa
 
+    for place, graph in enumerate(graphs):
+        _check_tensors(graph, place)
     present = [name for name in (*NODE_COLUMNS, *EDGE_COLUMNS) if graphs[0].get(name) is not None]
     arrays: dict[str, Any] = {"edge_index": _index_array(graphs)}
     for name in present:
@@ -273,6 +275,21 @@ def rows_of_graphs(graphs: "Sequence[Data]", names: "Sequence[str]" = NAME_COLUM
         if all(graph.get(name) is not None for graph in graphs):
             arrays[name] = pa.array([str(graph[name]) for graph in graphs])
     return pa.table(arrays)
+
+
+def _check_tensors(graph: object, place: int) -> None:
+    """Refuse what is no graph, or has no tensors where a row needs them."""
+    if not isinstance(graph, Data):
+        raise DatasetError(f"graph {place} is no PyG Data, but {type(graph).__name__}")
+    index = graph.get("edge_index")
+    if not isinstance(index, torch.Tensor) or index.dim() != 2 or index.size(0) != 2 or index.dtype != torch.long:
+        raise DatasetError(f"graph {place} needs edge_index of shape [2, num_edges] and type int64")
+    for name in (*NODE_COLUMNS, *EDGE_COLUMNS):
+        value = graph.get(name)
+        rows = None if value is None else index.size(1) if name in EDGE_COLUMNS else graph.num_nodes
+        if value is None or (isinstance(value, torch.Tensor) and value.dim() in (1, 2) and value.size(0) == rows):
+            continue
+        raise DatasetError(f"graph {place} needs {name} as a tensor of one or two dimensions with {rows} rows")
 
 
 def _index_array(graphs: "Sequence[Data]") -> "pa.Array":

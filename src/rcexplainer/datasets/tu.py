@@ -17,7 +17,7 @@ from torch_geometric.io import read_tu_data
 
 from rcexplainer.datasets.dataset import OUTSIDE, GraphDataset, stratified_split
 from rcexplainer.datasets.tu_download import fetch
-from rcexplainer.datasets.tu_raw import Booleans, Integers, RawSet, check_raw
+from rcexplainer.datasets.tu_raw import AGAIN, Booleans, Integers, RawSet, check_raw
 from rcexplainer.errors import DatasetError, MissingDataError
 
 logger = logging.getLogger(__name__)
@@ -209,7 +209,10 @@ def _advice(name: str, places: list[Path], error: Exception) -> str:
 
 def _graphs(raw: RawSet) -> list[Data]:
     """Build the graphs."""
-    data, slices, _ = read_tu_data(str(raw.folder), raw.name)
+    try:
+        data, slices, _ = read_tu_data(str(raw.folder), raw.name)
+    except (ValueError, RuntimeError, IndexError) as error:  # PyG and numpy differ on odd spaces and huge labels
+        raise DatasetError(f"the files of {raw.name} in {raw.folder} cannot be read: {error}; {AGAIN}") from error
     nodes = np.bincount(raw.graph_of_node)
     # PyG's slices end with the last graph that has an edge.
     edges = np.zeros(raw.num_graphs, dtype=np.int64)

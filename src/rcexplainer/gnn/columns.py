@@ -118,7 +118,9 @@ def _collated(graphs: Sequence[Data], keys: list[str], pointers: Pointers) -> di
         steps = torch.tensor([int(graph.__inc__(key, graph[key])) for graph in graphs])
         dim = joined.__cat_dim__(key, value) or 0
         ptr = pointers.shared(slices[key])
-        found[key] = Column(value, ptr, dim, steps if bool(steps.any()) else None)
+        # A single number is no row, though in a graph with one edge it looks like one once it is joined.
+        rows = key not in ("edge_attr", "edge_weight") or all(graph[key].dim() for graph in graphs)
+        found[key] = Column(value, ptr, dim, steps if bool(steps.any()) else None, alike=rows)
     return found
 
 

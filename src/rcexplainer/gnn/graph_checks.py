@@ -6,6 +6,7 @@ Each check is cheap next to one forward pass, and its error names the graph.
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TypeAlias
 
 import torch
@@ -14,8 +15,12 @@ from torch_geometric.data import Batch, Data, Dataset, FeatureStore, GraphStore
 from torch_geometric.loader import DataLoader
 
 from rcexplainer.errors import GraphError
+from rcexplainer.gnn.columns import attributes_of
 from rcexplainer.gnn.foreign_graphs import not_graphs
 from rcexplainer.sources import GraphSource, StoreGraph, is_store_pair
+
+# What computation graphs of nodes and links carry: roots, distances to them, and edges that cannot be deleted.
+COMPUTATION_NAMES = frozenset({"root_index", "hop_code", "edge_fixed"})
 
 StorePair: TypeAlias = tuple[FeatureStore, GraphStore]
 Graphs: TypeAlias = Data | Batch | Dataset | DataLoader | Iterable[Data] | GraphSource | StorePair
@@ -61,13 +66,13 @@ def iter_graphs(graphs: object) -> Iterator[Data]:
         GraphError: Something else than a homogeneous graph.
     """
     if isinstance(graphs, Batch) and isinstance(graphs, Data):  # not of heterogeneous graphs
-        yield from graphs.to_data_list()
+        yield from map(plain_graph, graphs.to_data_list())
     elif isinstance(graphs, Data):
-        yield graphs
+        yield plain_graph(graphs)
     elif (said := not_graphs(graphs)) is not None:
         raise GraphError(said)
     elif isinstance(graphs, Iterable):
-        for graph in graphs:
+        for graph in _items(graphs):
             yield from iter_graphs(graph)
     else:
         raise GraphError(f"expected PyG Data objects, got {type(graphs).__name__}")
@@ -85,14 +90,37 @@ def stream(graphs: object, device: torch.device | None) -> Iterator[Data | Excep
     if isinstance(graphs, Data) or not isinstance(graphs, Iterable) or not_graphs(graphs) is not None:
         yield from (_moved(graph, device) for graph in iter_graphs(graphs))
         return
-    for item in graphs:
+    for item in _items(graphs):
         if type(item) is Data:  # by far the most
-            yield _moved(item, device)
+            yield _moved(plain_graph(item), device)
             continue
         try:
             yield from [_moved(graph, device) for graph in iter_graphs(item)]
         except GraphError as error:
             yield error
+
+
+def plain_graph(graph: Data) -> Data:
+    """The graph itself, or a copy whose tensors want no gradients, since a fit would add to those of the user's, and
+    without attributes that have a meaning in computation graphs."""
+    own = attributes_of(graph)
+    wanting = {key: value.detach() for key, value in own.items() if isinstance(value, Tensor) and value.requires_grad}
+    if not wanting and not own.keys() & COMPUTATION_NAMES:
+        return graph
+    found = copy(graph).update(wanting)
+    for name in own.keys() & COMPUTATION_NAMES:
+        del found[name]
+    return found
+
+
+def _items(graphs: Iterable[object]) -> Iterator[object]:
+    """What is in a container; a `DataLoader` fails where its graphs cannot be batched."""
+    try:
+        yield from graphs
+    except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError) as error:
+        if not isinstance(graphs, DataLoader) or isinstance(error, GraphError):
+            raise
+        raise GraphError(f"the DataLoader cannot batch its graphs: {error}") from error
 
 
 def _moved(graph: Data, device: torch.device | None) -> Data:
@@ -111,7 +139,7 @@ class GraphKind:
     def of(cls, graph: Data) -> "GraphKind":
         """The kind of this graph."""
         shared = attributes(graph).intersection(SHARED_ATTRIBUTES)
-        if graph.x is None:
+        if not isinstance(graph.x, Tensor):
             return cls(None, None, shared)
         return cls(int(graph.x.size(-1)) if graph.x.dim() > 1 else 1, graph.x.dtype, shared)
 
@@ -189,6 +217,7 @@ def check_graph(graph: Data, where: str = "the graph") -> None:
         GraphError: It has no nodes, its edges do not fit its nodes, attributes do not fit the edges, or values are not
             finite.
     """
+    _check_types(graph, where)
     edge_index = graph.edge_index
     if edge_index is None or edge_index.dim() != 2 or edge_index.size(0) != 2:
         found = "none" if edge_index is None else f"shape {tuple(edge_index.shape)}"
@@ -196,8 +225,10 @@ def check_graph(graph: Data, where: str = "the graph") -> None:
     if edge_index.dtype != torch.long:
         raise GraphError(f"{where} has edge_index of type {edge_index.dtype}; convert it with .long()")
     num_nodes = graph.num_nodes or 0
-    if not num_nodes:
+    if num_nodes < 1:
         raise GraphError(f"{where} has no nodes")
+    if isinstance(graph.x, Tensor) and graph.x.size(0) != num_nodes:
+        raise GraphError(f"{where} has x of shape {tuple(graph.x.shape)} for {num_nodes} nodes")
     if edge_index.numel():
         low, high = (int(value) for value in edge_index.aminmax())
         if low < 0 or high >= num_nodes:
@@ -209,10 +240,25 @@ def check_graph(graph: Data, where: str = "the graph") -> None:
         if value.is_floating_point() and not bool(value.isfinite().all()):
             bad = int((~value.isfinite()).sum())
             raise GraphError(f"{where} has {bad} NaN or infinite values in {name}; remove or impute them first")
-        if name in ("edge_attr", "edge_weight") and value.shape[:1] != (edge_index.size(1),):
+        if name in ("edge_attr", "edge_weight", "edge_fixed") and value.shape[:1] != (edge_index.size(1),):
             raise GraphError(
                 f"{where} has {name} of shape {tuple(value.shape)} for {edge_index.size(1)} edges: one row each"
             )
+
+
+def _check_types(graph: Data, where: str) -> None:
+    """What a model reads must be dense tensors."""
+    for name in ("edge_index", "x", *SHARED_ATTRIBUTES):
+        value = graph.get(name)
+        if value is not None and not isinstance(value, Tensor) and name not in SHARED_ATTRIBUTES:
+            raise GraphError(f"{where} has {name} of type {type(value).__name__}: it must be a tensor")
+        if isinstance(value, Tensor) and value.layout != torch.strided:
+            raise GraphError(f"{where} has a sparse {name}: make it dense with .to_dense()")
+    own = graph.to_dict().get("num_nodes")
+    if own is not None and (not isinstance(own, Integral) or isinstance(own, bool)):
+        raise GraphError(f"{where} has num_nodes={own!r}: it must be a whole number")
+    if isinstance(graph.x, Tensor) and not graph.x.dim():
+        raise GraphError(f"{where} has a single number for x: it needs a row for each node")
 
 
 def check_labels(labels: object, where: str = "the graph") -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
-from rcexplainer.errors import CheckpointError, RCExplainerError
+from rcexplainer.errors import CheckpointError
 from rcexplainer.gnn.models import GNN, GNNConfig
-from rcexplainer.saving.files import read_tensors, write_tensors
+from rcexplainer.saving.files import damage_told, read_tensors, write_tensors
 from rcexplainer.saving.header_claims import check_count, check_shapes
 from rcexplainer.short_repr import ShortRepr
 
@@ -55,7 +55,7 @@ def load_gnn(path: str | Path, device: torch.device | str | None = None) -> Save
     """
     path = Path(path)
     tensors, header = read_tensors(path, GNN_FORMAT)
-    try:
+    with damage_told(path):
         stored = json.loads(header["config"])
         known = {field.name for field in fields(GNNConfig)}
         if unknown := sorted(stored.keys() - known):
@@ -67,8 +67,4 @@ def load_gnn(path: str | Path, device: torch.device | str | None = None) -> Save
         model = GNN(config)
         model.load_state_dict(tensors)
         info = json.loads(header["info"])
-    except CheckpointError:
-        raise
-    except (KeyError, TypeError, RuntimeError, json.JSONDecodeError, RCExplainerError) as error:
-        raise CheckpointError(f"{path} is damaged or was written by another version: {error}") from error
     return SavedGNN(model.to(device or "cpu").eval(), info)

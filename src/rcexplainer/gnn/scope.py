@@ -94,11 +94,16 @@ class _Snapshot:
         now = self.module.__dict__
         if now.keys() != self.attributes.keys() or any(now[key] is not self.attributes[key] for key in now):
             return True
-        if any(tensor._version != version for tensor, version, _ in self.tensors):
+        if any(self._written(tensor, version) for tensor, version, _ in self.tensors):
             return True
         return any(not _same_content(container, content) for container, content in self.containers)
 
+    def _written(self, tensor: Tensor, version: int) -> bool:
+        """Whether a tensor may have other values: a norm in training mode writes to its buffers unnoticed."""
+        return tensor._version != version or self.module.training
+
     def restore(self) -> None:
+        written = [(tensor, values) for tensor, version, values in self.tensors if self._written(tensor, version)]
         self.module.__dict__.clear()
         self.module.__dict__.update(self.attributes)
         for container, content in self.containers:
@@ -109,10 +114,9 @@ class _Snapshot:
                 container.extend(content or ())
             else:
                 container.update(content or ())
-        for tensor, version, values in self.tensors:
-            if tensor._version != version:
-                with torch.no_grad():
-                    tensor.copy_(values)
+        for tensor, values in written:
+            with torch.no_grad():
+                tensor.copy_(values)
         for parameter, flag in self.gradients:
             if parameter.requires_grad != flag:
                 parameter.requires_grad_(flag)

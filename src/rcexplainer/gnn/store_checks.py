@@ -50,7 +50,13 @@ def all_sound(store: GraphStore, kind: GraphKind, device: torch.device | None) -
         return False
     if not all(column.alike for column in columns.values()):
         return False
-    if any(columns[name].ptr is not store.edge_ptr for name in ("edge_attr", "edge_weight") if name in columns):
+    if any(
+        columns[name].ptr is not store.edge_ptr
+        for name in ("edge_attr", "edge_weight", "edge_fixed")
+        if name in columns
+    ):
+        return False
+    if "x" in columns and columns["x"].ptr is not store.node_ptr:
         return False
     try:
         kind.check(Data(**{key: column.values for key, column in columns.items()}), "", "")

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from rcexplainer.arguments import clear_arguments, unknown_argument
-from rcexplainer.errors import ArgumentError, NotFittedError, RCExplainerError
+from rcexplainer.errors import ArgumentError, NotFittedError, RCExplainerError, SplitError
 from rcexplainer.gnn.device import device_of, usable_device
 from rcexplainer.gnn.forward import Forward, TaskName
 from rcexplainer.gnn.graph_checks import GraphKind, Graphs, list_graphs, source_of
@@ -269,7 +269,10 @@ def on_device(
     place = usable_device(device)
     if isinstance(head, nn.Module):
         head = next((name for name, module in model.named_modules() if module is head), head)
-    return copy.deepcopy(model).to(place), head, place
+    try:
+        return copy.deepcopy(model).to(place), head, place
+    except (NotImplementedError, RuntimeError) as error:  # such as a model without weights, on the device `meta`
+        raise SplitError(f"the model cannot be moved to {place}: {error}") from error
 
 
 def graphs_on(graphs: Graphs, device: torch.device | None, home: torch.device) -> list[AnyGraph]:

@@ -22,7 +22,7 @@ from rcexplainer.core.region_distance import Distances
 from rcexplainer.disclosure import Disclosure, checked_disclosure
 from rcexplainer.errors import ExplainError, NotFittedError, RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
-from rcexplainer.gnn.graph_checks import GraphKind, Graphs, source_of, stream
+from rcexplainer.gnn.graph_checks import COMPUTATION_NAMES, GraphKind, Graphs, source_of, stream
 from rcexplainer.gnn.split import SplitModel
 from rcexplainer.method import inputs
 from rcexplainer.method.explain_stream import ExplainStream
@@ -173,7 +173,7 @@ class FittedExplainer:
 
     def _whole_batch(self, graphs: Graphs) -> BatchInstances | None:
         """A `Batch` that can be explained as it is, without taking it apart."""
-        if not isinstance(graphs, Batch) or self.split.task != "graph":
+        if not isinstance(graphs, Batch) or self.split.task != "graph" or COMPUTATION_NAMES & set(graphs.keys()):
             return None
         if not 0 < graphs.num_edges <= inputs.most_edges(self.split.device, False):
             return None

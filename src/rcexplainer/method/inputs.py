@@ -13,7 +13,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from rcexplainer.core.verification import Interference
-from rcexplainer.errors import GraphError, RCExplainerError, TimeUpError
+from rcexplainer.errors import GraphError, ModelError, RCExplainerError, TimeUpError
 from rcexplainer.gnn.columns import attributes_of
 from rcexplainer.gnn.graph_checks import attributes
 from rcexplainer.method.explanations import ExplanationColumns, Slot
@@ -135,7 +135,16 @@ def isolated(
                 pending += [places[:middle], places[middle:]]
             else:
                 slots[places[0]] = error
-    return [slots[place] for place in range(len(chunk))]
+    return [_typed(slots[place]) for place in range(len(chunk))]
+
+
+def _typed(slot: Slot | Exception) -> Slot | Exception:
+    """An error as one of ours; a model may raise anything, and who explains millions of graphs waits for one type."""
+    if not isinstance(slot, Exception) or isinstance(slot, RCExplainerError):
+        return slot
+    error = ModelError(f"the model raised {type(slot).__name__} on this instance: {slot}")
+    error.__cause__ = slot
+    return error
 
 
 def out_of_memory(error: Exception) -> bool:

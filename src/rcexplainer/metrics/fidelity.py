@@ -15,7 +15,7 @@ Every method scores every unit, so that all are compared at the same sparsities.
 are broken by the order of the units in the graph, for all methods alike.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -25,6 +25,7 @@ from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.metrics.explained_model import ExplainedModel, check_explanations, split_of
+from rcexplainer.metrics.shares import checked_shares
 from rcexplainer.short_repr import ShortRepr
 
 SPARSITIES = (0.95, 0.90, 0.85, 0.80, 0.75, 0.70)
@@ -97,9 +98,8 @@ def _run(
     check_explanations(explanations)
     if not explanations:
         raise RCExplainerError(f"{name} needs at least one explanation")
+    sparsity = checked_shares("sparsity", sparsity)
     split = split_of(model, explanations)
-    if isinstance(sparsity, str) or not isinstance(sparsity, Iterable):
-        raise RCExplainerError(f"sparsity takes a list of shares from 0 to 1, such as [0.9, 0.8], got {sparsity!r}")
     labels = torch.tensor([one.prediction for one in explanations])
     before = torch.stack([one.probabilities for one in explanations]).gather(1, labels[:, None]).squeeze(1)
     instances = Instances(split, [one.instance for one in explanations])

@@ -34,6 +34,7 @@ from rcexplainer.metrics.explained_model import ExplainedModel, split_of
 from rcexplainer.metrics.flips import flipping
 from rcexplainer.metrics.noisy_copies import predicted_classes
 from rcexplainer.metrics.perturbation import feature_rows, perturb, perturb_features
+from rcexplainer.metrics.shares import checked_shares
 from rcexplainer.short_repr import ShortRepr
 
 FlipNoise = Literal["paper", "strict", "features"]
@@ -83,7 +84,7 @@ def flip_stability(
         RCExplainerError: An argument is not valid, or explanations have no counterfactuals.
     """
     given = [one for one in explanations if isinstance(one, Explanation)]
-    split = split_of(model, given)
+    split, noise = split_of(model, given), checked_shares("noise", noise)
     _check(split, given, noise, protocol, copies, seed)
     turned = flipping(given)
     originals = [one.graph for one in turned]
@@ -145,7 +146,7 @@ def _check(
         raise RCExplainerError(f"flip_stability is defined for graphs, the explanations are of {split.task}s")
     if protocol not in get_args(FlipNoise):
         raise RCExplainerError(f"protocol must be one of {', '.join(get_args(FlipNoise))}, got {protocol!r}")
-    if not noise or any(not 0 <= level <= 1 for level in noise):
+    if not noise:
         raise RCExplainerError(f"noise takes one or more shares from 0 to 1, got {noise!r}")
     whole("copies", copies)
     whole("seed", seed, least=0)

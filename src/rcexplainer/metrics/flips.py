@@ -11,6 +11,7 @@ within that share of the units. S is minimal if putting back any single unit und
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from statistics import median
 
 from rcexplainer.errors import RCExplainerError
@@ -40,7 +41,7 @@ def counterfactuals(explanations: Sequence[Explanation], within: float = 1.0) ->
     check_explanations(explanations)
     if not explanations:
         raise RCExplainerError("counterfactuals needs at least one explanation")
-    if not 0 <= within <= 1:
+    if not isinstance(within, Real) or not 0 <= within <= 1:
         raise RCExplainerError(f"within is a share of the units from 0 to 1, got {within}")
     missing = sum(one.counterfactual is None for one in explanations)
     if missing:

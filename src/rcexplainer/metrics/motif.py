@@ -82,7 +82,7 @@ def motif_auc(
     Raises:
         RCExplainerError: The graphs carry no motif, `truth` is unknown, or the method has no such reading.
     """
-    _check(explanations, truth)
+    check_truth(explanations, truth)
     if not pooled:
         known = [own for own in motif_aucs(explanations, truth, reading=reading, live=live) if own == own]
         return fmean(known) if known else float("nan")
@@ -100,7 +100,7 @@ def motif_aucs(
     Returns:
         One for each explanation; nan where all edges are in the motif, or none.
     """
-    _check(explanations, truth)
+    check_truth(explanations, truth)
     return [auc(*_compared(one, truth, reading, live)) for one in explanations]
 
 
@@ -132,7 +132,7 @@ def motif_accuracies(
     Returns:
         One for each explanation; nan for an instance without a motif.
     """
-    _check(explanations, truth)
+    check_truth(explanations, truth)
     return [_share(one, truth, reading) for one in explanations]
 
 
@@ -191,7 +191,8 @@ def motif_edges(one: Explanation, truth: Truth = "own") -> Tensor:
     return one.within(graph.edge_motif & (graph.edge_motif_id == own))
 
 
-def _check(explanations: Sequence[Explanation], truth: str) -> None:
+def check_truth(explanations: Sequence[Explanation], truth: str) -> None:
+    """Refuse graphs without ground truth, and a definition of it that is none."""
     if truth not in get_args(Truth):
         raise RCExplainerError(f"truth must be one of {', '.join(get_args(Truth))}, got {truth!r}")
     check_explanations(explanations)

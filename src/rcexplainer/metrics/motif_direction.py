@@ -19,7 +19,7 @@ from rcexplainer.explanation import Explanation
 from rcexplainer.gnn.effects import single_deletions
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.metrics.explained_model import ExplainedModel, split_of
-from rcexplainer.metrics.motif import motif_edges
+from rcexplainer.metrics.motif import check_truth, motif_edges
 
 NOTHING = 1e-3  # t: smaller changes of the log-odds do not count
 
@@ -45,7 +45,11 @@ def motif_direction(
 
     Returns:
         The shares, over edges that can matter at all: those that belong to a unit.
+
+    Raises:
+        RCExplainerError: A graph does not carry its motif.
     """
+    check_truth(explanations, "own")
     known = [one for one in explanations if bool(motif_edges(one).any())]
     if not known:
         return MotifDirection(*[float("nan")] * 3)

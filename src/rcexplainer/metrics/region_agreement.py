@@ -13,6 +13,7 @@ themselves, whatever is explained: `chance` is the difference for random edges o
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import nan
+from numbers import Integral
 from typing import NamedTuple, Protocol
 
 import torch
@@ -115,8 +116,12 @@ def region_agreement(
         The agreement; its `note` says where there is nothing to compare.
 
     Raises:
-        RCExplainerError: If k or the number of permutations is not positive.
+        RCExplainerError: If k or the number of permutations is not positive, or the explainer has no regions.
     """
+    if not hasattr(fitted, "regions"):
+        raise RCExplainerError(f"region_agreement needs a fitted RCExplainer, {fitted!r} has no regions")
+    if k is not None and (not isinstance(k, Integral) or isinstance(k, bool)):
+        raise RCExplainerError(f"k must be a whole number or None, got {k!r}")
     if permutations < 1 or (k is not None and k < 1):
         raise RCExplainerError(f"k and permutations must be at least 1, got k={k} and permutations={permutations}")
     if int(fitted.regions.labels.bincount().max()) < 2:

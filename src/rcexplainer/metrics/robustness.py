@@ -36,6 +36,7 @@ from rcexplainer.metrics.agreement import edge_auc, jaccard, node_accuracy
 from rcexplainer.metrics.direction import BETTER, Direction
 from rcexplainer.metrics.noisy_copies import KeptCopies, NoisyCopies
 from rcexplainer.metrics.perturbation import NoiseProtocol, check_noise
+from rcexplainer.metrics.shares import checked_shares
 from rcexplainer.short_repr import ShortRepr
 
 NOISE_LEVELS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
@@ -103,7 +104,8 @@ def robustness(
     """
     if fitted.split.task != "graph":
         raise RCExplainerError(f"robustness is defined for graphs, the explainer was fitted for {fitted.split.task}s")
-    sizes = (k,) if isinstance(k, int) else tuple(k)
+    sizes = tuple(k) if isinstance(k, Sequence) else (k,)
+    noise = checked_shares("noise", noise)
     _check(noise, sizes, protocol, seed, copies)
     given = list_graphs(graphs)
     clean = list(fitted.explain_iter(given, search=search)) if explanations is None else list(explanations)
@@ -212,6 +214,7 @@ def _check(noise: Sequence[float], sizes: tuple[int, ...], protocol: str, seed: 
         raise RCExplainerError("robustness needs at least one noise level and at least one k")
     for share in noise:
         check_noise(share, protocol)
-    whole("k", min(sizes))
+    for size in sizes:
+        whole("k", size)
     whole("copies", copies)
     whole("seed", seed, least=0)

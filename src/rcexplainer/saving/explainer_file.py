@@ -21,7 +21,7 @@ from rcexplainer.errors import CheckpointError
 from rcexplainer.gnn.device import device_of
 from rcexplainer.gnn.forward import Forward
 from rcexplainer.gnn.split import SplitModel
-from rcexplainer.saving.files import read_tensors, write_tensors
+from rcexplainer.saving.files import damage_told, read_tensors, write_tensors
 from rcexplainer.saving.fingerprint import describe, recognise
 from rcexplainer.saving.header_claims import MOST_HOPS, check_count
 
@@ -96,7 +96,7 @@ def read_explainer(path: str | Path, model: nn.Module, forward: Forward | None =
     """
     path = Path(path)
     tensors, header = read_tensors(path, FORMAT)
-    try:
+    with damage_told(path):
         about = json.loads(header["about"])
         config = config_of(about["config"])
         check_count(path, "hops", about["hops"], MOST_HOPS)
@@ -118,8 +118,6 @@ def read_explainer(path: str | Path, model: nn.Module, forward: Forward | None =
             network_targets=tuple(about.get("network_targets", about["targets"])),
             relevance=part("relevance", tensors),
         )
-    except (KeyError, TypeError, json.JSONDecodeError) as error:
-        raise CheckpointError(f"{path} is damaged or was written by another version: {error}") from error
 
 
 def config_of(saved: dict[str, Any]) -> RCConfig:

@@ -11,7 +11,7 @@ from typing import Any
 
 from torch import Tensor
 
-from rcexplainer.errors import CheckpointError
+from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.saving.header_claims import check_nesting
 from rcexplainer.saving.seal import check_seal, sealed_file
 
@@ -82,6 +82,24 @@ def _opened(path: Path) -> Iterator[Any]:
         raise CheckpointError(
             f"{path} cannot be read as safetensors ({error}): it is damaged or of another kind"
         ) from error
+
+
+@contextmanager
+def damage_told(path: Path) -> Iterator[None]:
+    """Whatever the content of a file makes go wrong, in the block that makes sense of it, becomes one error of ours.
+
+    Args:
+        path: The file.
+
+    Raises:
+        CheckpointError: Values of the file are missing, of another type or shape, or impossible.
+    """
+    try:
+        yield
+    except RCExplainerError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        raise CheckpointError(f"{path} is damaged or was written by another version: {error}") from error
 
 
 def write_whole(path: Path, content: bytes) -> Path:

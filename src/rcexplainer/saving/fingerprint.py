@@ -22,6 +22,7 @@ from rcexplainer.core.namespace import named, part
 from rcexplainer.errors import CheckpointError, SplitError
 from rcexplainer.gnn.device import device_of
 from rcexplainer.gnn.forward import Forward
+from rcexplainer.gnn.graph_checks import COMPUTATION_NAMES
 from rcexplainer.gnn.mask_error import half_deleted
 from rcexplainer.gnn.split import SplitModel, as_batch, split_model
 from rcexplainer.gnn.trial import SAME
@@ -58,9 +59,7 @@ def probe_graphs(split: SplitModel, instances: Sequence[Data]) -> tuple[Data, ..
 
 def probe_graph(graph: Data) -> Data:
     """An instance without the attributes that mark it as a computation graph."""
-    return Data.from_dict(
-        {key: value for key, value in graph.to_dict().items() if key not in ("root_index", "hop_code", "edge_fixed")}
-    )
+    return Data.from_dict({key: value for key, value in graph.to_dict().items() if key not in COMPUTATION_NAMES})
 
 
 def describe(split: SplitModel, probes: Sequence[Data]) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 import mmap
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 import torch
@@ -26,7 +27,7 @@ class MappedArray:
             raise GraphError(f"there is no file {path}")
         try:
             mapped = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (ValueError, EOFError, OSError) as error:
+        except (ValueError, TypeError, EOFError, OSError, SyntaxError, TokenError) as error:
             raise GraphError(
                 f"{path} cannot be read as an array: {error}; it is damaged, cut short, or not a .npy file of numbers"
             ) from error
@@ -37,7 +38,7 @@ class MappedArray:
             raise GraphError(f"{path} holds a single number: an array with a row for each entry is needed")
         try:
             self.dtype: torch.dtype = torch.from_numpy(np.empty(0, self.array.dtype)).dtype
-        except TypeError as error:
+        except (TypeError, ValueError) as error:  # also numbers in the other byte order
             raise GraphError(f"{path} holds values of type {self.array.dtype}, which torch does not have") from error
 
     def __len__(self) -> int:

@@ -151,6 +151,8 @@ def map_graph(data: Data, path: str | Path, *, max_edges: int = MAX_EDGES) -> Ma
     Raises:
         GraphError: The folder exists, or a tensor has a type that numpy does not have.
     """
+    if not isinstance(data, Data):
+        raise GraphError(f"a graph is a PyG Data, got {type(data).__name__}")
     folder = Path(path)
     if folder.exists():
         raise GraphError(f"{folder} exists already: name a folder that does not, or open it with MappedGraph")

@@ -74,14 +74,16 @@ class ComputationGraphs:
         for place, read in enumerate(found.roots):
             own = slice(node_ptr[place], node_ptr[place + 1])
             inside = slice(edge_ptr[place], edge_ptr[place + 1])
-            computation = Data(
-                edge_index=found.ends[:, inside],
-                num_nodes=own.stop - own.start,
-                **({"root_index": read} if single else {"edge_label_index": read[:, None]}),
-                **{key: value[own] for key, value in values.items()},
-                **{key: value[inside] for key, value in along_edges.items()},
-                **shared,
-                **{EDGE_LEVEL: ",".join(source.edge_keys)},
+            computation = Data.from_dict(
+                {
+                    **shared,  # first: where the user has a name that is ours, ours counts
+                    **{key: value[own] for key, value in values.items()},
+                    **{key: value[inside] for key, value in along_edges.items()},
+                    **({"root_index": read} if single else {"edge_label_index": read[:, None]}),
+                    "edge_index": found.ends[:, inside],
+                    "num_nodes": own.stop - own.start,
+                    EDGE_LEVEL: ",".join(source.edge_keys),
+                }
             )
             yield computation, edge_ids[inside], node_ids[own]
 
