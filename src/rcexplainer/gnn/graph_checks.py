@@ -67,7 +67,11 @@ def iter_graphs(graphs: object) -> Iterator[Data]:
     if isinstance(graphs, HeteroData):
         raise GraphError("heterogeneous graphs are not supported: got HeteroData; pass homogeneous Data objects")
     if isinstance(graphs, Batch):
-        yield from map(plain_graph, graphs.to_data_list())
+        try:
+            found = graphs.to_data_list()
+        except (IndexError, KeyError, RuntimeError, TypeError, ValueError) as error:
+            raise GraphError(f"the Batch cannot be taken apart: {error}; pass the list of its graphs") from error
+        yield from map(plain_graph, found)
     elif isinstance(graphs, Data):
         yield plain_graph(graphs)
     elif isinstance(graphs, Iterable) and not isinstance(graphs, str | Tensor):
