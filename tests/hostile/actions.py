@@ -283,9 +283,7 @@ def data(draw: st.DrawFn) -> Case:
     name = draw(
         mostly(st.sampled_from([*rc.datasets.names(), "csv:/nowhere.csv", "tu:../x", "tu:", "csv:", "nitro:x"]))
     )
-    option = draw(
-        st.dictionaries(st.sampled_from(["num_graphs", "seed", "root", "colour", "num_nodes"]), ODD_VALUES, max_size=1)
-    )
+    option = draw(st.dictionaries(st.sampled_from(["num_graphs", "seed", "root", "colour"]), SMALL_VALUES, max_size=1))
     given = draw(hostile.calls(FEATURES, 0, most=3))
     labels = draw(mostly(st.lists(st.integers(0, 3), max_size=9)))
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from torch_geometric.data import Batch, Data
+from torch_geometric.data import Batch, Data, HeteroData
 from torch_geometric.loader import DataLoader
 
 import rcexplainer as rc
@@ -74,6 +74,12 @@ def test_a_loader_that_cannot_batch_its_graphs() -> None:
     loader = DataLoader([graph_with(), Data(x=torch.ones(2, FEATURES))], batch_size=2)
     with pytest.raises(GraphError, match="the DataLoader cannot batch its graphs"):
         explainer("zoo", "plain", 0).fitted.explain(loader)
+
+
+def test_a_batch_that_cannot_be_taken_apart() -> None:
+    odd = graph_with(x=torch.ones(3, 9), batch=torch.zeros(7, dtype=torch.long))
+    with pytest.raises(RCExplainerError, match=r"the Batch cannot be taken apart|could not be explained"):
+        explainer("zoo", "plain", 0).fitted.explain(DataLoader([odd], batch_size=1))
 
 
 def test_the_error_of_a_generator_is_its_own() -> None:
@@ -166,6 +172,11 @@ def test_a_model_without_weights_cannot_be_moved() -> None:
         rc.baselines.Occlusion().fit(models.MODELS["on no device"](), list(graph_models.graphs(6)), device="cpu")
 
 
+def test_a_model_with_answers_of_no_width() -> None:
+    with pytest.raises(SplitError, match=r"returns nothing, shape \(.*, 0\): a column per class is needed"):
+        rc.baselines.Occlusion().fit(models.NoClasses().eval(), list(graph_models.graphs(6)))
+
+
 def test_a_gradient_needs_a_model_with_one() -> None:
     one = explainer("zoo", "returns its memory", 2)
     with pytest.raises(RCExplainerError, match="the model's answer has no gradient"):
@@ -207,6 +218,8 @@ def test_other_numbers_of_metrics() -> None:
         rc.metrics.robustness(one.fitted, one.graphs[:3], [0.1], k="x")
     with pytest.raises(RCExplainerError, match="noise is a share"):
         rc.metrics.perturb(one.graphs[0], "x", np.random.default_rng(0))
+    with pytest.raises(GraphError, match="has no nodes"):
+        rc.metrics.perturb(graph_with(x=torch.ones(0, FEATURES)), 0.5, np.random.default_rng(0))
     with pytest.raises(RCExplainerError, match="has no regions"):
         rc.metrics.region_agreement(one.fitted, found)
     trained = explainer("zoo", "plain", 4)
@@ -232,11 +245,17 @@ def test_datasets_with_odd_names_and_values(tmp_path) -> None:
         rc.datasets.GraphTable(0)
     with pytest.raises(GraphError, match="a graph is a PyG Data, got list"):
         rc.datasets.map_graph([], tmp_path / "mapped")
+    with pytest.raises(GraphError, match="the graph needs edge_index of shape"):
+        rc.datasets.map_graph(graph_with(edge_index=[[0], [1]]), tmp_path / "mapped")
     for given, message in (
         (7, "graphs are a list of PyG Data, got int"),
         ([7], "graph 0 is no PyG Data, but int"),
         (graph_with(edge_index="0 1"), "graph 0 needs edge_index of shape"),
-        (graph_with(x="abc", num_nodes=5), "graph 0 needs x as a tensor of one or two dimensions with 5 rows"),
+        (graph_with(x="abc", num_nodes=5), "graph 0 needs x as a dense tensor of one or two dimensions"),
+        (graph_with(x=torch.tensor(1.0)), "graph 0 needs x as a dense tensor of one or two dimensions"),
+        (graph_with(x=torch.ones(5, 2).to_sparse()), "graph 0 needs x as a dense tensor of one or two dimensions"),
+        (graph_with(pos=torch.ones(2, 3)), "graph 0 has pos of 2 rows, it needs 5"),
+        (HeteroData(), "graphs are a list of PyG Data, got HeteroData"),
     ):
         with pytest.raises(DatasetError, match=message):
             rc.datasets.to_parquet(given, tmp_path / "table.parquet")

@@ -7,7 +7,7 @@ from itertools import accumulate, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 
 from rcexplainer.datasets.row_graphs import rows_of_graphs
 from rcexplainer.errors import DatasetError, require
@@ -208,7 +208,7 @@ def to_parquet(graphs: Iterable[Data], path: str | Path) -> Path:
 
 def _pieces(graphs: Iterable[Data]) -> Iterator[tuple[int, list[Data]]]:
     """Position of the first, and as many graphs as a row group has."""
-    if not isinstance(graphs, Iterable):
+    if not isinstance(graphs, Iterable) or isinstance(graphs, HeteroData):
         raise DatasetError(f"graphs are a list of PyG Data, got {type(graphs).__name__}")
     every, start = iter([graphs] if isinstance(graphs, Data) else graphs), 0
     while some := list(islice(every, ROW_GROUP)):

@@ -286,10 +286,14 @@ def _check_tensors(graph: object, place: int) -> None:
         raise DatasetError(f"graph {place} needs edge_index of shape [2, num_edges] and type int64")
     for name in (*NODE_COLUMNS, *EDGE_COLUMNS):
         value = graph.get(name)
-        rows = None if value is None else index.size(1) if name in EDGE_COLUMNS else graph.num_nodes
-        if value is None or (isinstance(value, torch.Tensor) and value.dim() in (1, 2) and value.size(0) == rows):
+        if value is None:
             continue
-        raise DatasetError(f"graph {place} needs {name} as a tensor of one or two dimensions with {rows} rows")
+        dense = isinstance(value, torch.Tensor) and value.layout == torch.strided and not value.is_meta
+        if not dense or value.dim() not in (1, 2):
+            raise DatasetError(f"graph {place} needs {name} as a dense tensor of one or two dimensions")
+        rows = index.size(1) if name in EDGE_COLUMNS else graph.num_nodes
+        if value.size(0) != rows:
+            raise DatasetError(f"graph {place} has {name} of {value.size(0)} rows, it needs {rows}")
 
 
 def _index_array(graphs: "Sequence[Data]") -> "pa.Array":

@@ -66,7 +66,11 @@ def iter_graphs(graphs: object) -> Iterator[Data]:
         GraphError: Something else than a homogeneous graph.
     """
     if isinstance(graphs, Batch) and isinstance(graphs, Data):  # not of heterogeneous graphs
-        yield from map(plain_graph, graphs.to_data_list())
+        try:
+            found = graphs.to_data_list()
+        except (IndexError, KeyError, RuntimeError, TypeError, ValueError) as error:
+            raise GraphError(f"the Batch cannot be taken apart: {error}; pass the list of its graphs") from error
+        yield from map(plain_graph, found)
     elif isinstance(graphs, Data):
         yield plain_graph(graphs)
     elif (said := not_graphs(graphs)) is not None:

@@ -66,7 +66,10 @@ class Trial:
     def read(self, run: Callable[[], Any], rows: int, when: str) -> Tensor:
         """The same for any way of running the model."""
         # A copy: what a model returns may be memory that its next call writes to.
-        return first_fitting(_attempt(self.model, run, when), rows, self.name).clone()
+        found = first_fitting(_attempt(self.model, run, when), rows, self.name).clone()
+        if not found.numel():
+            raise SplitError(f"{self.name} returns nothing, shape {tuple(found.shape)}: a column per class is needed")
+        return found
 
 
 def _attempt(model: nn.Module, run: Callable[[], Any], when: str) -> Any:

@@ -23,6 +23,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.gnn.graph_checks import check_graph
 from rcexplainer.sources.attribute_levels import edge_level_keys
 
 NoiseProtocol = Literal["paper", "strict"]
@@ -60,9 +61,11 @@ def perturb(
         The copy.
 
     Raises:
+        GraphError: The graph is malformed.
         RCExplainerError: The noise is no share, or the protocol is unknown.
     """
     check_noise(noise, protocol)
+    check_graph(graph)
     noisy = perturb_features(graph, noise, random, rows)
     if not isinstance(graph.x, Tensor):
         noisy.num_nodes = graph.num_nodes  # PyG would guess it from the edges, which are about to change

@@ -153,6 +153,8 @@ def map_graph(data: Data, path: str | Path, *, max_edges: int = MAX_EDGES) -> Ma
     """
     if not isinstance(data, Data):
         raise GraphError(f"a graph is a PyG Data, got {type(data).__name__}")
+    if not isinstance(data.edge_index, Tensor) or data.edge_index.dim() != 2 or data.edge_index.size(0) != 2:
+        raise GraphError("the graph needs edge_index of shape [2, num_edges]")
     folder = Path(path)
     if folder.exists():
         raise GraphError(f"{folder} exists already: name a folder that does not, or open it with MappedGraph")
