@@ -169,7 +169,7 @@ def test_a_checkpoint_of_another_loss_is_refused(tmp_path: Path) -> None:
     [
         ({"eta": 0.0}, "eta must be a finite number > 0, got 0.0"),
         ({"eta": float("nan")}, "eta must be a finite number > 0, got nan"),
-        ({"target_class": "each"}, "target_class must be a class or None, got 'each'"),
+        ({"target_class": "each"}, "target_class must be a class number or None, got 'each'"),
         ({"epoch": 3}, "unknown setting 'epoch'; did you mean epochs?"),
     ],
 )

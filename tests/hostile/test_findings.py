@@ -155,7 +155,7 @@ def test_norms_stuck_in_training_keep_their_statistics(zoo, name) -> None:
 @pytest.mark.parametrize("names", [0.5, "ab", 3, object])
 def test_names_of_classes_are_a_list(names) -> None:
     for method in (rc.RCExplainer(), rc.baselines.Occlusion()):
-        with pytest.raises(RCExplainerError, match="class_names must be a list with a name for each class, got"):
+        with pytest.raises(RCExplainerError, match="class_names must be a list of texts"):
             method.fit(models.Graphs(), list(graph_models.graphs(6)), class_names=names, progress=False)
 
 
@@ -233,7 +233,7 @@ def test_other_numbers_of_metrics() -> None:
 
 def test_datasets_with_odd_names_and_values(tmp_path) -> None:
     for name, how, message in (
-        (0, {}, "the name of a dataset is a text, got int"),
+        (0, {}, "takes the name of a dataset, such as mutag, got int"),
         ("tree-cycles", {"seed": None}, "seed must be a whole number"),
         ("tree-cycles", {"seed": 0.5}, "seed must be a whole number"),
         ("tree-cycles", {"root": -1}, "root must be a folder, got -1"),

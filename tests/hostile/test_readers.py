@@ -89,7 +89,7 @@ def test_texts_that_do_not_belong_in_an_explainer(about, tmp_path) -> None:
         path = fitted.save(tmp_path / "explainer.safetensors")
         tensors, header = read_tensors(path, f"rcexplainer-{kind}")
         write_tensors(path, tensors, {**header, "about": about})
-        with pytest.raises(CheckpointError, match="is damaged or was written by another version"):
+        with pytest.raises(CheckpointError, match="is damaged"):
             rc.load(path, model)
 
 

@@ -117,10 +117,8 @@ def test_graphs_that_cannot_be_explained_are_counted():
     found = robustness(fitted, graphs, (0.0, 0.1))
     assert (found.graphs, found.unexplained, found.failed) == (4, 1, (0, 0))
     assert found.auc == robustness(fitted, GRAPHS, (0.0, 0.1)).auc
-    with pytest.raises(
-        RCExplainerError,
-        match="none of the 1 graphs could be explained; the first: the model raised ValueError on this instance: unlucky",
-    ):
+    said = "none of the 1 graphs could be explained; the first: the model raised ValueError on this instance: unlucky"
+    with pytest.raises(RCExplainerError, match=said):
         robustness(fitted, graphs[-1:])
 
 

@@ -19,6 +19,7 @@ from rcexplainer.paper.results_folder import read_folder
 from rcexplainer.paper.runner import OTHER_WEIGHTS, run_jobs
 from rcexplainer.paper.store import Store
 from rcexplainer.saving.fingerprint import weights_digest
+from rcexplainer.saving.seal import unsealed
 from tests.paper.fakes import results_of
 
 NETWORK = Job("network", {"dataset": "toy"}, "toy-0")
@@ -125,7 +126,7 @@ def test_forgotten_jobs_are_run_anew_and_so_are_their_networks(store: Store) -> 
 def relabel(document: dict) -> dict:
     """What somebody does who wants to keep a result under changed settings."""
     job = Job(document["kind"], document["inputs"] | {"number": 7}, "toy")
-    return document | {"digest": job.digest}
+    return unsealed(document) | {"digest": job.digest}
 
 
 @pytest.mark.parametrize("packed", [False, True])

@@ -16,6 +16,7 @@ from rcexplainer.paper.record import Record
 from rcexplainer.paper.store import Store
 from rcexplainer.saving.documents import to_text
 from rcexplainer.saving.lock import try_lock
+from rcexplainer.saving.seal import sealed
 from tests.paper.toy_jobs import JOBS, pack_and_die
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -42,7 +43,7 @@ def test_packing_keeps_every_document_byte_for_byte(store: Store) -> None:
     store.pack({"toys": JOBS})
     assert files(store) == ["toys.jsonl.gz"]
     packed = read_archive(store.runs).by_digest.values()
-    assert {one.file_name: f"{to_text(one.to_document())}\n" for one in packed} == before
+    assert {one.file_name: f"{to_text(sealed(one.to_document()))}\n" for one in packed} == before
 
 
 def test_rows_are_json_lines_in_a_fixed_order(store: Store) -> None:

@@ -52,6 +52,7 @@ EARLY = ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # hypothesis is imp
 PATIENCE, SLACK, WAIT = 5.0, 40.0, 10.0
 ENOUGH = 60.0  # seconds of tests for one mutant; survivors are tried with all of them by --again
 AIM = 0.9
+SHARE = "killed of those that change behaviour"
 
 
 def main() -> int:
@@ -314,6 +315,8 @@ class MutatedModule(importlib.abc.MetaPathFinder, importlib.abc.SourceLoader):
 
 def _report(args: argparse.Namespace, listed: Sequence[dict[str, Any]], known: dict[str, str]) -> int:
     """Write `mutants.json`; status 1 when too many survive or a survivor has no reason."""
+    from part_record import finish
+
     reasons = {row["mutant"]: row for row in _reasons()}
     rows = []
     for package in (CORE, METHOD):
@@ -328,39 +331,36 @@ def _report(args: argparse.Namespace, listed: Sequence[dict[str, Any]], known: d
                 "mutants": len(names),
                 **outcomes,
                 "change nothing": alike,
-                "killed of those that change behaviour": round(killed / changed, 4) if changed else None,
+                SHARE: round(killed / changed, 4) if changed else None,
             }
         )
     alive = [m for m in listed if known.get(m["name"]) in ("survived", "not executed", "no test")]
     silent = [m["name"] for m in alive if m["name"] not in reasons]
-    document = {
-        "part": "mutants",
-        "command": f"python tools/trust/mutants.py --out OUT --method {args.method} --seed {args.seed}",
-        "seed": args.seed,
-        "version": _version(),
-        "sizes": {"core": args.core or "all", "method": args.method},
-        "figures": {row["package"]: row["killed of those that change behaviour"] for row in rows},
-        "rows": rows,
-        "notes": [f"survivors without a reason: {len(silent)}"],
-    }
-    (args.out / "mutants.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     for mutant in alive:
         mark = "" if mutant["name"] in reasons else "  NO REASON"
         print(f"{known[mutant['name']]}: {mutant['name']}{mark}\n    - {mutant['before']}\n    + {mutant['after']}")
-    for row in rows:
-        print(row)
-    shares = [row["killed of those that change behaviour"] for row in rows]
-    return int(bool(silent) or any(share is None or share < AIM for share in shares))
+    shares = {row["package"]: row[SHARE] for row in rows}
+    few = [
+        f"{name}: {share} of the mutants are killed, less than {AIM}"
+        for name, share in shares.items()
+        if (share or 0) < AIM
+    ]
+    return finish(
+        args.out,
+        "mutants",
+        seed=args.seed,
+        sizes={"core": args.core or "all", "method": args.method},
+        figures={f"{name}, killed": share for name, share in shares.items()}
+        | {"survivors without a reason": len(silent)},
+        rows=rows,
+        failures=[*few, *(f"{name} survives, and survivors.toml has no reason" for name in silent)],
+    )
 
 
 def _reasons() -> list[dict[str, Any]]:
     """Survivors and why no test should notice them (`alike`: the change has no effect that a user could see)."""
     file = Path(__file__).with_name("survivors.toml")
     return tomllib.loads(file.read_text(encoding="utf-8")).get("survivor", []) if file.exists() else []
-
-
-def _version() -> str:
-    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 
 
 def _kept(file: Path, made: Any) -> Any:

@@ -106,7 +106,7 @@ class FitFile:
         with self._held:
             if kind is not None and issubclass(kind, KeyboardInterrupt) and self.path is not None:
                 if self.pending:
-                    self._write()
+                    self._write(self.path)
                 if self.parts:
                     log.warning("what was done is in %s: the same command, or call, goes on from there", self.path)
 
@@ -133,7 +133,7 @@ class FitFile:
         self.parts[name] = {key: value.detach().cpu().clone() for key, value in tensors.items()}, text
         self.pending = True
         if at_once or self._due():
-            self._write()
+            self._write(self.path)
 
     def drop(self, name: str) -> None:
         """Forget a part; it leaves the file when that is next written."""
@@ -151,18 +151,17 @@ class FitFile:
         passed = None if self.written is None else time.monotonic() - self.written
         return passed is None or not 0 <= passed < self.every
 
-    def _write(self) -> None:
-        assert self.path is not None
+    def _write(self, path: Path) -> None:
         everything: dict[str, Tensor] = {}
         for title, (own, _) in self.parts.items():
             everything |= named(title, own)
         texts = {title: text for title, (_, text) in self.parts.items()}
         header = {"format": CHECKPOINT_FORMAT, "run": json.dumps(self.run), "texts": json.dumps(texts)}
         try:
-            write_tensors(self.path, everything, header)
+            write_tensors(path, everything, header)
         except OSError as error:
             raise CheckpointError(
-                f"the checkpoint {self.path} could not be written ({error.strerror or error}); the one before it is "
+                f"the checkpoint {path} could not be written ({error.strerror or error}); the one before it is "
                 "whole: make room, or name another file, and start again"
             ) from error
         self.written, self.pending = time.monotonic(), False
