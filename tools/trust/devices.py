@@ -123,7 +123,7 @@ def moved(value: Any, place: Place) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(moved(entry, place) for entry in value)
     if is_dataclass(value) and not isinstance(value, type):
-        found = copy.copy(value)
+        found = object.__new__(type(value))  # not a copy: cached properties stay behind, on their own device
         for field in fields(value):
             object.__setattr__(found, field.name, moved(getattr(value, field.name), place))
         return found
