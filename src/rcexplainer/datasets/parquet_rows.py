@@ -70,7 +70,7 @@ class ParquetRows:
         try:
             cursor.take(start - cursor.row)
             found = cursor.take(stop - start)
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise DatasetError(f"{self.path}, rows {start} to {stop - 1}, cannot be read: {error}") from error
         self._cursor = cursor
         return pa.Table.from_batches(found, pa.schema([self.schema.field(name) for name in columns]))
@@ -92,7 +92,7 @@ class ParquetRows:
 
         try:
             return parquet.ParquetFile(self.path)
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise DatasetError(f"{self.path} is no Parquet file, or was cut short: {error}") from error
 
     def _footer_digest(self) -> str:

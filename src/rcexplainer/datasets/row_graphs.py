@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 NODE_COLUMNS = ("x", "pos")
 EDGE_COLUMNS = ("edge_attr", "edge_weight", "edge_type")
 NAME_COLUMNS = ("id", "smiles")
+MOST_NODES = 10_000_000  # of a row: a number alone must not take all memory
 SCHEMA_HINT = (
     "a graph is a row with edge_index (list<list<int>>, where edges start and where they end) and x "
     "(list<list<float>>, the features of each node), as rc.datasets.to_parquet writes it"
@@ -150,7 +151,8 @@ class _Columns:
     def of(cls, table: "pa.Table") -> "_Columns":
         known = [name for name in (*NODE_COLUMNS, *EDGE_COLUMNS) if name in table.column_names]
         wide = {name: NestedColumn.of(table.column(name)) for name in known}
-        given = None if "x" in wide else table.column("num_nodes").fill_null(-1)
+        # Unsigned numbers have no −1; those beyond int64 come out negative, and count as missing.
+        given = None if "x" in wide else table.column("num_nodes").cast("int64", safe=False).fill_null(-1)
         counts = wide["x"].lengths if given is None else given.to_numpy().astype(np.int64)
         return cls(NestedColumn.of(table.column("edge_index")), wide, counts)
 
@@ -201,6 +203,10 @@ def _pointer(sizes: np.ndarray) -> np.ndarray:
 def _complete(columns: _Columns) -> dict[int, str]:
     """Rows that lack something."""
     wrong: dict[int, str] = dict.fromkeys(np.flatnonzero(columns.num_nodes < 0).tolist(), "x or num_nodes is missing")
+    for row in np.flatnonzero(columns.num_nodes > MOST_NODES).tolist():
+        wrong[row] = (
+            f"num_nodes is {columns.num_nodes[row]}, more than {MOST_NODES}: a row is a graph that fits in memory"
+        )
     for name, column in {"edge_index": columns.index, **columns.wide}.items():
         for row in np.flatnonzero(column.missing).tolist():
             wrong.setdefault(row, f"{name} is missing, or has missing numbers")
