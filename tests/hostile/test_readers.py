@@ -7,6 +7,7 @@ import torch
 
 import rcexplainer as rc
 from rcexplainer.errors import CheckpointError, DatasetError, GraphError, RCExplainerError
+from rcexplainer.saving.checkpoint import CHECKPOINT_FORMAT, FitFile
 from rcexplainer.saving.files import read_tensors, write_tensors
 from rcexplainer.sources import MappedGraph
 from tests.hostile.trust_tools import trust_tool
@@ -115,6 +116,15 @@ def test_texts_that_do_not_belong_in_an_explainer(about, tmp_path) -> None:
         write_tensors(path, tensors, {**header, "about": about})
         with pytest.raises(CheckpointError, match="is damaged or was written by another version"):
             rc.load(path, model)
+
+
+@pytest.mark.parametrize(
+    "header", [{}, {"run": "", "texts": "{}"}, {"run": "{}", "texts": "x"}, {"run": "3", "texts": "{}"}]
+)
+def test_texts_that_do_not_belong_in_a_checkpoint(header, tmp_path) -> None:
+    write_tensors(tmp_path / "fit", {}, {"format": CHECKPOINT_FORMAT, **header})
+    with pytest.raises(CheckpointError, match="is damaged or was written by another version"):
+        FitFile(tmp_path / "fit", {})
 
 
 def test_a_few_hostile_cases() -> None:

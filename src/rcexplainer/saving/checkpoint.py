@@ -16,7 +16,7 @@ from torch_geometric.data import Data
 
 from rcexplainer.core.namespace import named, part
 from rcexplainer.errors import CheckpointError
-from rcexplainer.saving.files import read_tensors, write_tensors
+from rcexplainer.saving.files import damage_told, read_tensors, write_tensors
 
 CHECKPOINT_FORMAT = "rcexplainer-fit"
 WRITE_INTERVAL = 10.0  # seconds between two writes of values that change all the time
@@ -46,14 +46,15 @@ class FitFile:
 
     def _read(self, path: Path) -> None:
         tensors, header = read_tensors(path, CHECKPOINT_FORMAT)
-        before = json.loads(header["run"])
+        with damage_told(path):
+            before, texts = dict(json.loads(header["run"])), dict(json.loads(header["texts"]))
         different = sorted(name for name in self.run if before.get(name) != self.run[name])
         if different:
             raise CheckpointError(
                 f"{path} is the checkpoint of another run ({', '.join(different)} differ): "
                 "give another path, or delete the file to start anew"
             )
-        for name, text in json.loads(header["texts"]).items():
+        for name, text in texts.items():
             self.parts[name] = part(name, tensors), text
 
     def get(self, name: str) -> tuple[dict[str, Tensor], str] | None:
