@@ -70,7 +70,9 @@ def test_names_of_columns_that_are_no_text(tmp_path) -> None:
         rc.datasets.GraphTable(path)
 
 
-@pytest.mark.parametrize("header", [b"\x93NUMPY\x01\x00\x04\x00{'d(", b"\x93NUMPY\x01\x00\x02\x00[]"])
+@pytest.mark.parametrize(
+    "header", [b"\x93NUMPY\x01\x00\x04\x00{'d(", b"\x93NUMPY\x01\x00\x02\x00[]", b"\x93NUMPY\x02\x00\xff\xff\xff\xff{}"]
+)
 def test_a_damaged_header_of_an_array(header, tmp_path) -> None:
     (tmp_path / "edge_index.npy").write_bytes(header)
     with pytest.raises(GraphError, match="cannot be read as an array"):
