@@ -7,6 +7,7 @@ import torch
 
 import rcexplainer as rc
 from rcexplainer.errors import CheckpointError, DatasetError, GraphError, RCExplainerError
+from rcexplainer.saving.checkpoint import CHECKPOINT_FORMAT, FitFile
 from rcexplainer.saving.files import read_tensors, write_tensors
 from rcexplainer.sources import MappedGraph
 from tests.hostile.trust_tools import trust_tool
@@ -45,7 +46,33 @@ def test_odd_spaces_in_a_file_of_a_tu_set(tmp_path) -> None:
         trust_tool("readers").read_tu(b"\x00".join(parts), tmp_path)
 
 
-@pytest.mark.parametrize("header", [b"\x93NUMPY\x01\x00\x04\x00{'d(", b"\x93NUMPY\x01\x00\x02\x00[]"])
+def test_unsigned_and_impossible_numbers_of_nodes(tmp_path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    edges = pa.array([[[0, 1], [1, 0]]] * 4, pa.list_(pa.list_(pa.int64())))
+    table = pa.table({"edge_index": edges, "num_nodes": pa.array([2, None, 2**64 - 1, 2**62], pa.uint64())})
+    parquet.write_table(table, tmp_path / "table.parquet")
+    found = rc.datasets.GraphTable(tmp_path / "table.parquet").read(0, 4)
+    assert {place for places, _ in found.groups for place in places} == {0}
+    assert found.errors[1] == found.errors[2] == "x or num_nodes is missing"
+    assert "at most 4096 nodes may have no edge" in found.errors[3]
+
+
+def test_names_of_columns_that_are_no_text(tmp_path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    path = tmp_path / "table.parquet"
+    parquet.write_table(pa.table({"num_nodes": [1], "edge_index": [[[0], [0]]]}), path)
+    path.write_bytes(path.read_bytes().replace(b"num_nodes", b"num\xb6nodes"))
+    with pytest.raises(DatasetError, match="is no Parquet file, or was cut short"):
+        rc.datasets.GraphTable(path)
+
+
+@pytest.mark.parametrize(
+    "header", [b"\x93NUMPY\x01\x00\x04\x00{'d(", b"\x93NUMPY\x01\x00\x02\x00[]", b"\x93NUMPY\x02\x00\xff\xff\xff\xff{}"]
+)
 def test_a_damaged_header_of_an_array(header, tmp_path) -> None:
     (tmp_path / "edge_index.npy").write_bytes(header)
     with pytest.raises(GraphError, match="cannot be read as an array"):
@@ -91,6 +118,15 @@ def test_texts_that_do_not_belong_in_an_explainer(about, tmp_path) -> None:
         write_tensors(path, tensors, {**header, "about": about})
         with pytest.raises(CheckpointError, match="is damaged"):
             rc.load(path, model)
+
+
+@pytest.mark.parametrize(
+    "header", [{}, {"run": "", "texts": "{}"}, {"run": "{}", "texts": "x"}, {"run": "3", "texts": "{}"}]
+)
+def test_texts_that_do_not_belong_in_a_checkpoint(header, tmp_path) -> None:
+    write_tensors(tmp_path / "fit", {}, {"format": CHECKPOINT_FORMAT, **header})
+    with pytest.raises(CheckpointError, match="is damaged or was written by another version"):
+        FitFile(tmp_path / "fit", {})
 
 
 def test_a_few_hostile_cases() -> None:

@@ -74,7 +74,7 @@ class ParquetRows:
         try:
             cursor.take(start - cursor.row)
             found = cursor.take(stop - start)
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise DatasetError(f"{self.path}, rows {start} to {stop - 1}, cannot be read: {error}") from error
         self._cursor = cursor
         return self._spelt_out(found, pa.schema([self.schema.field(name) for name in columns]))
@@ -122,7 +122,7 @@ class ParquetRows:
 
         try:
             return parquet.ParquetFile(self.path, read_dictionary=list(texts))
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise DatasetError(f"{self.path} is no Parquet file, or was cut short: {error}") from error
 
     def _footer_digest(self) -> str:

@@ -151,7 +151,8 @@ class _Columns:
     def of(cls, table: "pa.Table") -> "_Columns":
         known = [name for name in (*NODE_COLUMNS, *EDGE_COLUMNS) if name in table.column_names]
         wide = {name: NestedColumn.of(table.column(name)) for name in known}
-        given = None if "x" in wide else table.column("num_nodes").fill_null(-1)
+        # Unsigned numbers have no −1; those beyond int64 come out negative, and count as missing.
+        given = None if "x" in wide else table.column("num_nodes").cast("int64", safe=False).fill_null(-1)
         counts = wide["x"].lengths if given is None else given.to_numpy().astype(np.int64)
         return cls(NestedColumn.of(table.column("edge_index")), wide, counts)
 

@@ -21,7 +21,7 @@ from torch_geometric.data import Data
 from rcexplainer.core.namespace import named, part
 from rcexplainer.errors import CheckpointError
 from rcexplainer.saving.documents import UNFINISHED
-from rcexplainer.saving.files import read_tensors, remove_file, write_tensors
+from rcexplainer.saving.files import damage_told, read_tensors, remove_file, write_tensors
 from rcexplainer.saving.lock import claimed
 
 log = logging.getLogger(__name__)
@@ -65,16 +65,17 @@ class FitFile:
     def _read(self, path: Path) -> None:
         try:
             tensors, header = read_tensors(path, CHECKPOINT_FORMAT)
+            with damage_told(path):
+                before, texts = dict(json.loads(header["run"])), dict(json.loads(header["texts"]))
         except CheckpointError as error:
             raise CheckpointError(f"{error}; to start the fit anew, delete the file") from error
-        before = json.loads(header.get("run", "{}"))
         different = sorted(name for name in self.run if before.get(name) != self.run[name])
         if different:
             raise CheckpointError(
                 f"{path} is the checkpoint of another run ({', '.join(different)} differ): "
                 "give another path, or delete the file to start anew"
             )
-        for name, text in json.loads(header.get("texts", "{}")).items():
+        for name, text in texts.items():
             self.parts[name] = part(name, tensors), text
 
     def __enter__(self) -> Self:

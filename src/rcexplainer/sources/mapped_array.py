@@ -11,6 +11,20 @@ from torch import Tensor
 from rcexplainer.errors import GraphError
 
 
+def _check_header(path: Path) -> None:
+    """Refuse a header that is longer than its file: numpy would take the memory before it reads.
+
+    Raises:
+        ValueError: It is.
+    """
+    with path.open("rb") as file:
+        begin = file.read(12)
+    long = begin[6:7] >= b"\x02"  # since version 2 of the format its length has four bytes, not two
+    length = int.from_bytes(begin[8 : 12 if long else 10], "little")
+    if begin.startswith(b"\x93NUMPY") and length > path.stat().st_size:
+        raise ValueError(f"its header should have {length} bytes, and the file has {path.stat().st_size}")
+
+
 class MappedArray:
     """A `.npy` file, mapped read-only; `array[places]` reads these rows as a tensor.
 
@@ -26,6 +40,7 @@ class MappedArray:
         if not path.is_file():
             raise GraphError(f"there is no file {path}")
         try:
+            _check_header(path)
             mapped = np.load(path, mmap_mode="r", allow_pickle=False)
         except (ValueError, TypeError, EOFError, OSError, SyntaxError, TokenError) as error:
             raise GraphError(
