@@ -50,7 +50,7 @@ EARLY = ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # hypothesis is imp
 # A mutant may compute for PATIENCE times its tests' usual time, and SLACK seconds: CPU time, as a busy machine must not
 # look like an endless loop. One that only waits is stopped when WAIT times as much has passed on the clock.
 PATIENCE, SLACK, WAIT = 5.0, 40.0, 10.0
-ENOUGH = 60.0  # seconds of tests for one mutant; survivors are tried with all of them by --again
+ENOUGH = 20.0  # seconds of tests for one mutant; survivors are tried with all of them by --again
 AIM = 0.9
 SHARE = "killed of those that change behaviour"
 
@@ -206,7 +206,9 @@ class Outcomes:
         """
         _warm()
         _must_survive(listed, tests)
-        todo = iter([m for m in listed if self.known.get(m["name"]) in ((None, "survived") if again else (None,))])
+        left = [m for m in listed if self.known.get(m["name"]) in ((None, "survived") if again else (None,))]
+        random.Random(0).shuffle(left)  # what is known after any time is a fair sample
+        todo = iter(left)
         end, running = time.monotonic() + seconds, dict[int, Child]()
         while True:
             while len(running) < workers and time.monotonic() < end and (mutant := next(todo, None)) is not None:
