@@ -38,8 +38,8 @@ PARTS = {
     ),
     "fuzz": (
         "Readers fuzzed",
-        "Coverage-guided fuzzing of everything that reads a file or an upload. The figures are put together from runs of "
-        "single readers beside other work. Each finding is fixed, kept as a test and read again at the end; after its "
+        "Coverage-guided fuzzing of everything that reads a file or an upload. The figures are put together from runs "
+        "of single readers beside other work. Each finding is fixed, kept as a test and read again at the end; after its "
         "last fix the reader of safetensors files, and that of arrays, was not fuzzed for another ten minutes.",
     ),
     "devices": (
@@ -48,8 +48,8 @@ PARTS = {
     ),
     "mutants": (
         "Mutants",
-        "Small changes of the code (operators of cosmic-ray, one per place; annotations and messages excluded), each of "
-        "which some test must notice if it changes behaviour. They are tried in a seeded random order, so that a run "
+        "Small changes of the code (operators of cosmic-ray, one per place; annotations and messages excluded), each "
+        "of which some test must notice if it changes behaviour. They are tried in a seeded random order, so that a run "
         "that was stopped is a fair sample; survivors and the reasons for them stand in `tools/trust/survivors.toml`.",
     ),
     "versions": (
@@ -122,6 +122,8 @@ def _cell(value: Any) -> str:
     """A number as a reader has it; texts without what would end a cell."""
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
+    if isinstance(value, float) and 0 < abs(value) < 1e-3:
+        return f"{value:.1e}"
     if isinstance(value, list):
         return "; ".join(_cell(one["where"] if isinstance(one, dict) else one) for one in value) or "–"
     return " ".join(str(value).replace("|", "\\|").split())
