@@ -39,8 +39,8 @@ PARTS = {
     "fuzz": (
         "Readers fuzzed",
         "Coverage-guided fuzzing of everything that reads a file or an upload. The figures are put together from runs "
-        "of single readers beside other work. Each finding is fixed, kept as a test and read again at the end; after its "
-        "last fix the reader of safetensors files, and that of arrays, was not fuzzed for another ten minutes.",
+        "of single readers beside other work. Each finding is fixed, kept as a test and read again at the end; after "
+        "its last fix the reader of safetensors files, and that of arrays, was not fuzzed for another ten minutes.",
     ),
     "devices": (
         "Devices and number types",
@@ -49,8 +49,8 @@ PARTS = {
     "mutants": (
         "Mutants",
         "Small changes of the code (operators of cosmic-ray, one per place; annotations and messages excluded), each "
-        "of which some test must notice if it changes behaviour. They are tried in a seeded random order, so that a run "
-        "that was stopped is a fair sample; survivors and the reasons for them stand in `tools/trust/survivors.toml`.",
+        "of which some test must notice if it changes behaviour. They are tried in a seeded random order, so that a "
+        "run that was stopped is a fair sample; survivors stand in `tools/trust/survivors.toml`, each with its reason.",
     ),
     "versions": (
         "Oldest, pinned and newest packages",
