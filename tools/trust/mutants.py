@@ -170,6 +170,8 @@ def its_tests(mutant: dict[str, Any], tests: dict[str, Any], seconds: float = EN
         seen = {test for numbers in lines.values() for test in numbers}
     own, took = f"/test_{Path(mutant['file']).stem}", tests["seconds"]
     names = sorted((tests["names"][number] for number in seen), key=lambda name: (own not in name, took[name]))
+    first = {file: place for place, file in reversed(list(enumerate(name.partition("::")[0] for name in names)))}
+    names.sort(key=lambda name: first[name.partition("::")[0]])  # stable: fastest first within a file
     sums = itertools.accumulate((took[name] for name in names), initial=0.0)
     return [name for name, before in zip(names, sums, strict=False) if before < seconds]
 
@@ -272,7 +274,11 @@ def _started(mutant: dict[str, Any], names: Sequence[str], usual: float) -> Chil
         import pytest
 
         sys.meta_path.insert(0, MutatedModule(mutant["file"], mutant["source"]))
-        os._exit(int(pytest.main([*names, *PYTEST, *EARLY])))
+        # File by file: to collect a file is to import it, and most mutants are killed in the first.
+        for _, tests in itertools.groupby(names, lambda name: name.partition("::")[0]):
+            if status := int(pytest.main([*tests, *PYTEST, *EARLY])):
+                os._exit(status)
+        os._exit(0)
     except BaseException:  # noqa: BLE001  a mutant that breaks pytest itself was noticed
         os._exit(1)
 
