@@ -21,7 +21,7 @@ from torch_geometric.data import Data
 from rcexplainer.core.namespace import named, part
 from rcexplainer.errors import CheckpointError
 from rcexplainer.saving.documents import UNFINISHED
-from rcexplainer.saving.files import read_tensors, remove_file, write_tensors
+from rcexplainer.saving.files import damage_told, read_tensors, remove_file, write_tensors
 from rcexplainer.saving.lock import claimed
 
 log = logging.getLogger(__name__)
@@ -67,15 +67,17 @@ class FitFile:
             tensors, header = read_tensors(path, CHECKPOINT_FORMAT)
         except CheckpointError as error:
             raise CheckpointError(f"{error}; to start the fit anew, delete the file") from error
-        before = json.loads(header.get("run", "{}"))
-        different = sorted(name for name in self.run if before.get(name) != self.run[name])
+        with damage_told(path):
+            before = json.loads(header.get("run", "{}"))
+            different = sorted(name for name in self.run if before.get(name) != self.run[name])
+            texts = json.loads(header.get("texts", "{}"))
+            kept = {str(name): (part(name, tensors), str(text)) for name, text in texts.items()}
         if different:
             raise CheckpointError(
                 f"{path} is the checkpoint of another run ({', '.join(different)} differ): "
                 "give another path, or delete the file to start anew"
             )
-        for name, text in json.loads(header.get("texts", "{}")).items():
-            self.parts[name] = part(name, tensors), text
+        self.parts = kept
 
     def __enter__(self) -> Self:
         """Claim the file.
