@@ -250,6 +250,7 @@ def test_arguments_that_do_not_exist(graphs, fitted) -> None:
         (lambda: rc.baselines.Random().fit(Net(), graphs, clas_names=[]), "did you mean class_names?"),
         (lambda: rc.RCExplainer.fit(Net(), graphs), "fit is called on an object, not on the class"),
         (lambda: fitted.explain(graphs[0], serach="greedy"), "did you mean search?"),
+        (lambda: rc.baselines.Random().fit(Net(), graphs, 3), r"fit\(model, graphs, …\): .*, such as index=…"),
         (lambda: fitted.explain(graphs[0], 3), "give the other arguments by name, such as index=…"),
         (lambda: fitted.explain(), r"explain\(graphs\): missing a required argument: 'graphs'"),
         (lambda: rc.load("explainer.safetensors"), r"load\(path, model\): missing a required argument: 'model'"),

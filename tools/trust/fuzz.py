@@ -192,11 +192,12 @@ def main() -> int:
         said = f"{row['cases']:,} cases, {row['refused']:,} refused, {len(row['findings'])} findings"
         print(f"{name}: {said}", flush=True)
     failures = [f"{row['reader']}: {one['where']}: {one['what']}" for row in rows for one in row["findings"]]
+    failures += [f"{row['reader']}: not one case was run" for row in rows if not row["cases"]]
     figures = {
         "readers": len(rows),
         "minutes": sum(row["minutes"] for row in rows),
         "cases": sum(row["cases"] for row in rows),
-        "findings": len(failures),
+        "findings": sum(len(row["findings"]) for row in rows),
     }
     sizes = {"minutes": given.minutes, "readers": list(asked)}
     return finish(given.out, "fuzz", seed=given.seed, sizes=sizes, figures=figures, rows=rows, failures=failures)
