@@ -5,6 +5,7 @@ import pickle
 from collections import namedtuple
 from copy import copy, deepcopy
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -160,6 +161,7 @@ class DGLGraph:
         (HeteroData(), r"heterogeneous graphs are not supported: got HeteroData; .*to_homogeneous\(\)"),
         ((torch.ones(2, 3), torch.zeros(2, 2)), r"got tuple: .* Data\(x=x, edge_index=edge_index\)"),
         ({"edge_index": 1}, r"got dict: Data\(\*\*graph\)"),
+        ({"first": Data(x=torch.ones(1, 3))}, r"got dict: .* without their names: list\(graphs.values\(\)\)"),
         (torch.ones(2), "got Tensor: make one Data"),
         ("CCO", r"got str: graphs of a file are read by rc.datasets.GraphTable\(path\)"),
         (3, r"got int: nodes and links are named by index"),
@@ -205,6 +207,13 @@ def test_a_method_that_is_not_fitted_says_so(method) -> None:
     assert repr(deepcopy(copy(made))) == repr(pickle.loads(pickle.dumps(made))) == repr(made)
 
 
+def test_an_error_is_looked_for_where_it_is() -> None:
+    with pytest.raises(AttributeError, match=r"it is rcexplainer\.errors\.RCExplainerError$"):
+        rc.RCExplainerError  # noqa: B018
+    with pytest.raises(AttributeError, match="has no attribute 'OtherError'; it has "):
+        rc.OtherError  # noqa: B018
+
+
 def test_what_a_fitted_explainer_does_not_have(fitted) -> None:
     with pytest.raises(NotFittedError, match="fitted already"):
         fitted.fit(Net(), [])
@@ -241,6 +250,7 @@ def test_arguments_that_do_not_exist(graphs, fitted) -> None:
         (lambda: rc.baselines.Random().fit(Net(), graphs, clas_names=[]), "did you mean class_names?"),
         (lambda: rc.RCExplainer.fit(Net(), graphs), "fit is called on an object, not on the class"),
         (lambda: fitted.explain(graphs[0], serach="greedy"), "did you mean search?"),
+        (lambda: rc.baselines.Random().fit(Net(), graphs, 3), r"fit\(model, graphs, …\): .*, such as index=…"),
         (lambda: fitted.explain(graphs[0], 3), "give the other arguments by name, such as index=…"),
         (lambda: fitted.explain(), r"explain\(graphs\): missing a required argument: 'graphs'"),
         (lambda: rc.load("explainer.safetensors"), r"load\(path, model\): missing a required argument: 'model'"),
@@ -281,6 +291,8 @@ def test_values_that_cannot_be(graphs, fitted) -> None:
         (lambda: rc.metrics.counterfactuals(one), "a list, got Explanation"),
         (lambda: rc.metrics.robustness(fitted, graphs, noise=0.1), "noise must be a list of shares"),
         (lambda: rc.load(model, "explainer.safetensors"), "path must name a file, got Net"),
+        (lambda: rc.RCExplainer(target_class="all"), "must be a class number, \"each\" or None, got 'all'"),
+        (lambda: fitted.explain(graphs[0], disclose=np.array(["a", "b"])), "disclose must be one of scores"),
         (lambda: rc.datasets.load(None), "takes the name of a dataset"),
         (lambda: rc.datasets.load("mutag", seed="0"), "seed must be a whole number"),
     ):

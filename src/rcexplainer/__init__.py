@@ -62,6 +62,8 @@ def __getattr__(name: str) -> object:
         return import_module(f"rcexplainer.{name}")
     if name in NAMES:
         return getattr(import_module(f"rcexplainer.{NAMES[name]}"), name)
+    if name.endswith("Error") and hasattr(import_module("rcexplainer.errors"), name):
+        raise AttributeError(f"module 'rcexplainer' has no attribute {name!r}; it is rcexplainer.errors.{name}")
     raise AttributeError(f"module 'rcexplainer' has no attribute {name!r}; it has {', '.join(__all__)}")
 
 

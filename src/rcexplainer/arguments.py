@@ -63,7 +63,7 @@ def misfit(
     if method and not (args and name.partition(".")[0] in {kind.__name__ for kind in type(args[0]).__mro__}):
         kind, _, called = name.partition(".")
         return f"{called} is called on an object, not on the class: {kind}(…).{called}(…)"
-    parameters = parameters[1:] if method else parameters
+    parameters = [one for one in parameters[method:] if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
     known = [parameter.name for parameter in parameters]
     for unknown in given:
         if unknown not in known:

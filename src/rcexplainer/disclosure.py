@@ -7,6 +7,7 @@ what this protects, and what it does not.
 from typing import Literal, get_args
 
 from rcexplainer.errors import RCExplainerError, WithheldError
+from rcexplainer.short_repr import short_repr
 
 Disclosure = Literal["scores", "counterfactual", "prediction"]
 # The attributes that an explanation does not have.
@@ -30,9 +31,9 @@ def checked_disclosure(value: object) -> Disclosure:
         RCExplainerError: There is no such disclosure.
     """
     for known in get_args(Disclosure):
-        if value == known:
+        if isinstance(value, str) and value == known:
             return known
-    raise RCExplainerError(f"disclose must be one of {', '.join(get_args(Disclosure))}, got {value!r}")
+    raise RCExplainerError(f"disclose must be one of {', '.join(get_args(Disclosure))}, got {short_repr(value)}")
 
 
 def withheld(what: str, disclosed: Disclosure) -> WithheldError:

@@ -23,7 +23,7 @@ from rcexplainer.core.region_summary import RegionSummaries
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.sampling import warn_if_smooth
 from rcexplainer.core.training import Epoch
-from rcexplainer.errors import CheckpointError
+from rcexplainer.errors import RCExplainerError
 from rcexplainer.fit.curriculum import with_lessons
 from rcexplainer.fit.edgeless import EdgelessShares, logged_shares
 from rcexplainer.fit.mask_scores import MaskScores
@@ -44,9 +44,10 @@ from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.settings import setting_names
 from rcexplainer.saving.checkpoint import FitFile
 from rcexplainer.saving.explainer_file import SavedExplainer, read_explainer, write_explainer
-from rcexplainer.saving.files import damage_told
+from rcexplainer.saving.files import damage_told, named_file
 from rcexplainer.saving.fingerprint import probe_graphs
 from rcexplainer.saving.formats import reader
+from rcexplainer.short_repr import short_repr
 from rcexplainer.tasks.index import Index
 
 log = logging.getLogger(__name__)
@@ -191,8 +192,18 @@ class RCExplainer(Method):
         return make_objective(config, restarts)
 
     def checked_target(self, target_class: Any) -> Any:
-        """A class, None or "each"."""
-        return target_class if target_class == "each" else super().checked_target(target_class)
+        """A class, None or "each".
+
+        Raises:
+            RCExplainerError: It is none of them.
+        """
+        if isinstance(target_class, str):
+            if target_class == "each":
+                return target_class
+            raise RCExplainerError(
+                f'target_class must be a class number, "each" or None, got {short_repr(target_class)}'
+            )
+        return super().checked_target(target_class)
 
     def targets(self, num_classes: int) -> tuple[int | None, ...]:
         """The classes to lead to; None stands for any class other than the predicted one."""
@@ -266,7 +277,7 @@ class FittedRCExplainer(FittedExplainer):
             targets=self.targets,
             network_targets=self.scores.targets,
         )
-        return write_explainer(path, saved)
+        return write_explainer(named_file(path, "save(path)"), saved)
 
     @classmethod
     def load(cls, path: str | Path, model: nn.Module, *, forward: Forward | None = None) -> "FittedRCExplainer":
@@ -304,7 +315,6 @@ def load(path: str | Path, model: nn.Module, *, forward: Forward | None = None) 
     Raises:
         CheckpointError: The file is damaged, of another version, or of another GNN.
     """
-    if not isinstance(path, str | Path):
-        raise CheckpointError(f"load(path, model): path must name a file, got {type(path).__name__}")
-    found: FittedExplainer = reader(Path(path)).load(path, model, forward=forward)
+    file = named_file(path, "load(path, model)")
+    found: FittedExplainer = reader(file).load(file, model, forward=forward)
     return found

@@ -107,6 +107,12 @@ def test_damaged_checkpoints(tmp_path, trained):
     path = save_gnn(tmp_path / "gnn.safetensors", trained.model)
     with pytest.raises(CheckpointError, match="there is no file"):
         load_gnn(tmp_path / "none")
+    with pytest.raises(CheckpointError, match=r"^load_gnn\(path\): path must name a file, got NoneType$"):
+        load_gnn(None)
+    with pytest.raises(CheckpointError, match=r"^save_gnn\(path, model\): path must name a file, got int$"):
+        save_gnn(3, trained.model)
+    with pytest.raises(CheckpointError, match=r"writes networks of rcexplainer.gnn, got Linear"):
+        save_gnn(tmp_path / "own.safetensors", torch.nn.Linear(1, 1))
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(CheckpointError, match="cannot be read as safetensors"):
         load_gnn(path)

@@ -126,12 +126,16 @@ def _claims(one: Explanation, ask: Ask | None) -> tuple[Tally, list[str]]:
         after = ask(one, ~case.removed)
         if int(after.argmax()) == one.prediction or int(after.argmax()) != case.prediction:
             wrong.append(f"a flip to {case.prediction} is claimed, alone the model says {after.tolist()}")
+        if case.target not in (None, case.prediction):
+            wrong.append(f"a flip to {case.prediction} is claimed, class {case.target} was asked for")
     if case.minimal:
         units = one.units
         for unit in one.removed_units.tolist():
             back = units.to_edges(torch.arange(len(units)) == unit, False)
             after = ask(one, ~(case.removed & ~back))
-            if case.confidence is None and case.target is None and int(after.argmax()) != one.prediction:
+            label = int(after.argmax())
+            flips = label != one.prediction if case.target is None else label == case.target
+            if case.confidence is None and flips:
                 wrong.append(f"minimal is claimed, but without unit {unit} the model says {after.tolist()}")
     return Tally(int(case.flipped), int(case.minimal), len(wrong)), wrong
 

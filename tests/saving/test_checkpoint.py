@@ -1,5 +1,6 @@
 """The file of a fit in progress."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,8 @@ import torch
 from torch_geometric.data import Data
 
 from rcexplainer.errors import CheckpointError
-from rcexplainer.saving.checkpoint import FitFile, digest
+from rcexplainer.saving.checkpoint import CHECKPOINT_FORMAT, FitFile, digest
+from rcexplainer.saving.files import write_tensors
 
 RUN = {"seed": 0, "settings": {"epochs": 3}}
 
@@ -20,6 +22,16 @@ def test_what_was_put_comes_back(tmp_path: Path) -> None:
     assert tensors["order"].tolist() == [2, 1]
     assert text == "text"
     assert again.get("training") is None
+
+
+@pytest.mark.parametrize(("name", "text"), [("run", "["), ("run", "[]"), ("texts", "{"), ("texts", "[1]")])
+def test_texts_that_are_none_of_ours_are_refused(tmp_path: Path, name: str, text: str) -> None:
+    header = {"format": CHECKPOINT_FORMAT, "run": json.dumps(RUN), "texts": "{}", name: text}
+    path = write_tensors(tmp_path / "fit.safetensors", {}, header)  # its checksum is right
+    with pytest.raises(CheckpointError, match="is damaged or was written by another version"):
+        FitFile(path, RUN)
+    left = path.rename(tmp_path / "fit.unfinished")  # nobody named this one: it is replaced
+    assert FitFile(left, RUN).parts == {}
 
 
 def test_parts_are_kept_apart(tmp_path: Path) -> None:

@@ -64,9 +64,22 @@ def test_files_that_are_something_else(case, tmp_path):
     _, model, _ = case
     with pytest.raises(CheckpointError, match="there is no file"):
         rc.load(tmp_path / "nowhere", model)
+    with pytest.raises(CheckpointError, match="is a folder: name a file in it"):
+        rc.load(tmp_path, model)
     other = rc.gnn.save_gnn(tmp_path / "gnn.safetensors", model)
     with pytest.raises(CheckpointError, match="holds no fitted explainer: its format is 'rcexplainer-gnn'"):
         rc.load(other, model)
+
+
+@pytest.mark.parametrize("path", [None, b"explainer", 3])
+def test_what_is_no_path(case, path):
+    _, model, fitted = case
+    with pytest.raises(CheckpointError, match=rf"^save\(path\): path must name a file, got {type(path).__name__}$"):
+        fitted.save(path)
+    with pytest.raises(
+        CheckpointError, match=rf"^load\(path, model\): path must name a file, got {type(path).__name__}$"
+    ):
+        rc.load(path, model)
 
 
 def test_a_models_own_call_is_needed_again(tmp_path):

@@ -72,6 +72,14 @@ def test_a_service_that_was_not_asked_is_no_answer(audit: Any, monkeypatch: pyte
     assert audit.problems(found, []) == ["advisories: not explained: GHSA-1, a, 1"]
 
 
+def test_what_one_service_knows_is_found_also_where_another_answers(audit: Any) -> None:
+    silent, knows = audit.Audit("advisories", (), 2), audit.Audit("advisories", (("GHSA-1", "a", "1"),), 2)
+    for answers in ([silent, knows], [knows, silent], [knows, knows]):
+        found = audit.together(answers)
+        assert (found.findings, found.asked) == ((("GHSA-1", "a", "1"),), 2)
+        assert audit.problems(found, []) == ["advisories: not explained: GHSA-1, a, 1"]
+
+
 def test_every_explanation_names_a_line_of_the_sources(audit: Any) -> None:
     explained = tomllib.loads(audit.EXPLAINED.read_text(encoding="utf-8"))
     assert len(explained["bandit"]) > 20

@@ -74,6 +74,12 @@ def advisories(service: str) -> Audit:
     return Audit("advisories", tuple(sorted(found)), len(known), notes)
 
 
+def together(answers: Sequence[Audit]) -> Audit:
+    """What any of the services found: one of them may know of a vulnerability that another does not."""
+    found = sorted({one for answer in answers for one in answer.findings})
+    return Audit("advisories", tuple(found), max(answer.asked for answer in answers))
+
+
 def problems(audit: Audit, explained: Sequence[dict[str, Any]]) -> list[str]:
     """Findings that nobody has explained, and explanations of what is not found.
 
@@ -112,11 +118,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     explained = tomllib.loads(EXPLAINED.read_text(encoding="utf-8"))
     read, answers = bandit(), [advisories(service) for service in SERVICES]
-    asked = max(answers, key=lambda one: one.asked)
+    asked = together(answers)
     packages = sum(bool(line.strip()) and not line.startswith("#") for line in _constraints())
     wrong = [*problems(read, explained.get("bandit", [])), *problems(asked, explained.get("advisories", []))]
     if given.require_advisories and asked.asked < packages:
         wrong.append(f"advisories: only {asked.asked} of {packages} packages were asked about")
+    wrong += [f"bandit: {note}" for note in read.notes]  # what it could not read, nobody has looked at
     notes = [*read.notes, *(note for one in answers for note in one.notes)]
     if not asked.asked:
         notes.append("no service of advisories could be asked in this run: --require-advisories fails where that is so")

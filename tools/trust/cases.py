@@ -27,7 +27,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
-from part_record import finish
+from part_record import finish, source_digest
 from tests.hostile.actions import Case, cases
 from tests.hostile.watch import Hang, foreign, graph_print, limited, model_print, wrong_results
 
@@ -134,7 +134,7 @@ def main() -> int:
     if asked.case is not None:
         numbered(asked.case, asked.seed, counts := Counts())
         return 1 if counts.findings else 0
-    folder = asked.out / "cases" / f"seed-{asked.seed}"
+    folder = asked.out / "cases" / source_digest() / f"seed-{asked.seed}"
     folder.mkdir(parents=True, exist_ok=True)
     blocks = []
     for number in range(-(-asked.cases // BLOCK)):

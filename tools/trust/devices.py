@@ -160,7 +160,8 @@ def compared(setting: Setting, method: str, place: Place, found: list[Any], want
         row.predictions += one.prediction != other.prediction
         row.flips += one.counterfactual.flipped != other.counterfactual.flipped
         if one.unit_scores.numel():
-            row.score_gap = max(row.score_gap, float((one.unit_scores.double() - other.unit_scores).abs().max()))
+            gap = float((one.unit_scores.double() - other.unit_scores).abs().max())
+            row.score_gap = gap if gap != gap else max(row.score_gap, gap)  # NaN must not hide behind a number
         ordered = other.unit_scores.double().sort(descending=True).values
         for k in KS:
             row.cuts += 1
@@ -221,9 +222,10 @@ def main() -> int:
     if not cuda:
         notes.append("There was no GPU on this machine: only the number types were compared.")
     failures = [
-        f"{row.setting}, {row.method}, {row.place}: {row.wrong} of {row.cuts} cuts differ, {row.predictions} classes"
+        f"{row.setting}, {row.method}, {row.place}: {row.wrong} of {row.cuts} cuts differ, {row.predictions} classes, "
+        f"{row.flips} verdicts of the search; scores by {row.score_gap}"
         for row in rows
-        if row.wrong or row.predictions
+        if row.wrong or row.predictions or row.flips or not row.score_gap < 1.0
     ]
     sizes = {"instances": given.instances, "k": list(KS), "tie": TIE, "torch": torch.__version__}
     return finish(

@@ -27,7 +27,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from part_record import finish
+from part_record import finish, source_digest
 
 SLOWEST = 5.0  # seconds of a case
 MEMORY = 1 << 30  # bytes that a case may take
@@ -134,8 +134,10 @@ def fuzzed(name: str, out: Path, minutes: float, seed: int) -> dict[str, Any]:
     """Run a reader for some minutes in processes of its own, and count."""
     folder = out / "fuzz" / name
     kept = folder / "done.json"
-    if kept.exists() and (found := json.loads(kept.read_text()))["minutes"] >= minutes:
-        return found
+    source = source_digest()
+    if kept.exists() and (found := json.loads(kept.read_text(encoding="utf-8"))).get("source") == source:
+        if found["minutes"] >= minutes:
+            return found["row"]
     for old in folder.glob("runs-*.json"):
         old.unlink()
     folder.mkdir(parents=True, exist_ok=True)
@@ -168,7 +170,7 @@ def fuzzed(name: str, out: Path, minutes: float, seed: int) -> dict[str, Any]:
         "corpus": corpus,
         "crashes": crashes,
     }
-    kept.write_text(json.dumps(row))
+    kept.write_text(json.dumps({"source": source, "minutes": minutes, "row": row}))
     return row
 
 
@@ -216,6 +218,7 @@ def main() -> int:
         print(f"{name}: {said}", flush=True)
     found = [(row["reader"], one) for row in rows for one in row["findings"]]
     failures = [f"{name}: {one['where']}: {one['what']}" for name, one in found if one["open"]]
+    wrong = failures + [f"{row['reader']}: not one case was run" for row in rows if not row["cases"]]
     figures = {
         "readers": len(rows),
         "minutes": sum(row["minutes"] for row in rows),
@@ -226,7 +229,14 @@ def main() -> int:
     sizes = {"minutes": given.minutes, "readers": list(asked)}
     notes = ["Every input that was ever a finding is read again at the end: open are those that still are one."]
     return finish(
-        given.out, "fuzz", seed=given.seed, sizes=sizes, figures=figures, rows=rows, notes=notes, failures=failures
+        given.out,
+        "fuzz",
+        seed=given.seed,
+        sizes=sizes,
+        figures=figures,
+        rows=rows,
+        notes=notes,
+        failures=wrong,
     )
 
 

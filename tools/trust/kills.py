@@ -24,6 +24,7 @@ import torch
 from folder_comparison import differences
 from kill_cases import CASES, KillCase, make_inputs
 from killed_process import Moment, run
+from part_record import source_digest
 
 from rcexplainer import __version__
 from rcexplainer.saving.documents import write_document
@@ -46,7 +47,7 @@ def main() -> int:
     parser.add_argument("--cases", default=",".join(case.name for case in CASES))
     given = parser.parse_args()
     cases = [case for case in CASES if case.name in given.cases.split(",")]
-    work = (given.out / "kills").resolve()
+    work = (given.out / "kills" / source_digest()).resolve()
     work.mkdir(parents=True, exist_ok=True)
     _isolate(work)
     make_inputs(work)

@@ -1,5 +1,6 @@
 """What a part of `make trust` leaves behind: its figures as `OUT/PART.json`, printed too, and an exit status."""
 
+import hashlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -8,6 +9,16 @@ from typing import Any
 
 from rcexplainer import __version__
 from rcexplainer.saving.documents import write_document
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+
+
+def source_digest() -> str:
+    """A digest of the library's sources: what was tried with other ones is tried again."""
+    digest = hashlib.sha256()
+    for path in sorted(SOURCE.rglob("*.py")):
+        digest.update(path.relative_to(SOURCE).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def finish(

@@ -50,7 +50,7 @@ from rcexplainer.method.connection import connected_readings
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.settings import check_names, setting_names
 from rcexplainer.method.unit_readings import UnitReadings
-from rcexplainer.saving.files import damage_told, read_tensors, write_tensors
+from rcexplainer.saving.files import damage_told, named_file, read_tensors, write_tensors
 from rcexplainer.saving.fingerprint import describe, probe_graphs, recognise
 from rcexplainer.saving.header_claims import MOST_HOPS, check_count
 
@@ -96,7 +96,8 @@ class FittedPGExplainer(FittedExplainer):
         }
         for name, net in zip(net_names(self.settings), self.scores.nets, strict=True):
             tensors |= named(name, net.state_dict())
-        return write_tensors(Path(path), tensors, {"format": PG_FORMAT, "about": json.dumps(about)})
+        file = named_file(path, "save(path)")
+        return write_tensors(file, tensors, {"format": PG_FORMAT, "about": json.dumps(about)})
 
     @classmethod
     def load(cls, path: str | Path, model: nn.Module, *, forward: Forward | None = None) -> "FittedPGExplainer":

@@ -47,6 +47,8 @@ def _hint(given: object) -> str | None:
         return f"graphs of a file are read by rc.datasets.GraphTable(path), a text such as {given[:40]!r} is no graph"
     if isinstance(given, Tensor):
         return FROM_TENSORS
+    if isinstance(given, Mapping) and any(isinstance(value, Data) for value in given.values()):
+        return "pass the graphs alone, without their names: list(graphs.values())"
     if isinstance(given, Mapping):
         return "Data(**graph) makes a graph of a dict with edge_index" if "edge_index" in given else FROM_TENSORS
     if isinstance(given, tuple) and any(isinstance(part, Tensor) for part in given):

@@ -10,7 +10,7 @@ import torch
 
 from rcexplainer.errors import CheckpointError
 from rcexplainer.gnn.models import GNN, GNNConfig
-from rcexplainer.saving.files import damage_told, read_tensors, write_tensors
+from rcexplainer.saving.files import damage_told, named_file, read_tensors, write_tensors
 from rcexplainer.saving.header_claims import check_count, check_shapes
 from rcexplainer.short_repr import ShortRepr
 
@@ -37,10 +37,15 @@ def save_gnn(path: str | Path, model: GNN, info: Mapping[str, Any] | None = None
         The path.
 
     Raises:
-        CheckpointError: The path is a folder.
+        CheckpointError: The path is a folder, or the model none of ours.
     """
+    if not isinstance(model, GNN):
+        raise CheckpointError(
+            f"save_gnn(path, model) writes networks of rcexplainer.gnn, got {type(model).__name__}: keep the "
+            "state_dict of your own models yourself"
+        )
     header = {"format": GNN_FORMAT, "config": json.dumps(asdict(model.config)), "info": json.dumps(dict(info or {}))}
-    return write_tensors(Path(path), model.state_dict(), header)
+    return write_tensors(named_file(path, "save_gnn(path, model)"), model.state_dict(), header)
 
 
 def load_gnn(path: str | Path, device: torch.device | str | None = None) -> SavedGNN:
@@ -53,7 +58,7 @@ def load_gnn(path: str | Path, device: torch.device | str | None = None) -> Save
     Raises:
         CheckpointError: The file is missing, damaged, of another format or of another version.
     """
-    path = Path(path)
+    path = named_file(path, "load_gnn(path)")
     tensors, header = read_tensors(path, GNN_FORMAT)
     with damage_told(path):
         stored = json.loads(header["config"])

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from numbers import Real
 
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.short_repr import short_repr
 
 
 def checked_shares(name: str, values: object) -> tuple[float, ...]:
@@ -18,8 +19,8 @@ def checked_shares(name: str, values: object) -> tuple[float, ...]:
     """
     found = values.tolist() if hasattr(values, "tolist") else values
     if not isinstance(found, Sequence) or isinstance(found, str | bytes):
-        raise RCExplainerError(f"{name} must be a list of shares from 0 to 1, such as [0.9], got {values!r}")
+        raise RCExplainerError(f"{name} must be a list of shares from 0 to 1, such as [0.9], got {short_repr(values)}")
     for value in found:
         if not isinstance(value, Real) or not 0 <= float(value) <= 1:
-            raise RCExplainerError(f"{name} is a share from 0 to 1, got {value!r}")
+            raise RCExplainerError(f"{name} is a share from 0 to 1, got {short_repr(value)}")
     return tuple(found)

@@ -75,8 +75,8 @@ class FitFile:
                 f"{path} is the checkpoint of another run ({', '.join(different)} differ): "
                 "give another path, or delete the file to start anew"
             )
-        for name, text in texts.items():
-            self.parts[name] = part(name, tensors), text
+        with damage_told(path):
+            self.parts = {str(name): (part(name, tensors), str(text)) for name, text in texts.items()}
 
     def __enter__(self) -> Self:
         """Claim the file.

@@ -18,6 +18,21 @@ from rcexplainer.saving.seal import check_seal, sealed_file
 TEMPORARY = ".half"  # how names end of files that are being written
 
 
+def named_file(path: object, call: str) -> Path:
+    """The file that a user named.
+
+    Args:
+        path: As it was given.
+        call: The function it was given to, for the error message.
+
+    Raises:
+        CheckpointError: It is no path.
+    """
+    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+        raise CheckpointError(f"{call}: path must name a file, got {type(path).__name__}")
+    return Path(path)
+
+
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: Mapping[str, str]) -> Path:
     """Write tensors and texts to one safetensors file, with a checksum over all of it.
 
@@ -73,6 +88,8 @@ def read_format(path: Path) -> str | None:
 def _opened(path: Path) -> Iterator[Any]:
     from safetensors import SafetensorError, safe_open
 
+    if path.is_dir():
+        raise CheckpointError(f"{path} is a folder: name a file in it")
     if not path.is_file():
         raise CheckpointError(f"there is no file {path}")
     try:

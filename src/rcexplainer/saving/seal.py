@@ -2,7 +2,8 @@
 
 A safetensors file has the SHA-256 of all its bytes in its header, taken with zeros in the place of the checksum itself,
 and beside it the number of its layout: damage that hides one of the two is found by the other. A JSON document has the
-SHA-256 of its values. Files of versions before 0.3 have neither, and are read as they are.
+SHA-256 of its values; a wrong byte in the name of that entry alone goes unnoticed, and leaves the values right. Files
+of versions before 0.3 have neither, and are read as they are.
 """
 
 import hashlib
@@ -65,8 +66,8 @@ def check_seal(path: Path, header: Mapping[str, str]) -> None:
     found = None if checksum is None else _digest(path, checksum)
     if layout != str(LAYOUT) or checksum is None or found != checksum:
         raise CheckpointError(
-            f"{path} is damaged: its checksum is {str(checksum)[:16]}…, that of its content {str(found)[:16]}…. Take a "
-            "copy of it, or write it again"
+            f"{path} is damaged: its checksum is {str(checksum)[:16]}…, that of its content {str(found)[:16]}…. Take "
+            "another copy of it, or write it again"
         )
 
 
