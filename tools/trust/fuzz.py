@@ -134,10 +134,9 @@ def fuzzed(name: str, out: Path, minutes: float, seed: int) -> dict[str, Any]:
     """Run a reader for some minutes in processes of its own, and count."""
     folder = out / "fuzz" / name
     kept = folder / "done.json"
-    source = source_digest()
-    if kept.exists() and (found := json.loads(kept.read_text(encoding="utf-8"))).get("source") == source:
-        if found["minutes"] >= minutes:
-            return found["row"]
+    source, found = source_digest(), json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    if found.get("source") == source and found["minutes"] >= minutes:
+        return found["row"]
     for old in folder.glob("runs-*.json"):
         old.unlink()
     folder.mkdir(parents=True, exist_ok=True)
