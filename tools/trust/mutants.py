@@ -52,6 +52,7 @@ EARLY = ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # hypothesis is imp
 PATIENCE, SLACK, WAIT = 5.0, 40.0, 10.0
 ENOUGH = 20.0  # seconds of tests for one mutant; survivors are tried with all of them by --again
 AIM = 0.9
+ALIVE = ("survived", "not executed", "no test")
 SHARE = "killed of those that change behaviour"
 
 
@@ -331,7 +332,7 @@ def _report(args: argparse.Namespace, listed: Sequence[dict[str, Any]], known: d
         names = [m["name"] for m in listed if m["file"].startswith(package)]
         outcomes = Counter(known.get(name, "not tried") for name in names)
         killed = outcomes["killed"] + outcomes["timed out"]
-        alike = sum(known.get(name) == "survived" and reasons.get(name, {}).get("alike", False) for name in names)
+        alike = sum(known.get(name) in ALIVE and reasons.get(name, {}).get("alike", False) for name in names)
         changed = len(names) - outcomes["not tried"] - alike
         rows.append(
             {
@@ -342,7 +343,7 @@ def _report(args: argparse.Namespace, listed: Sequence[dict[str, Any]], known: d
                 SHARE: round(killed / changed, 4) if changed else None,
             }
         )
-    alive = [m for m in listed if known.get(m["name"]) in ("survived", "not executed", "no test")]
+    alive = [m for m in listed if known.get(m["name"]) in ALIVE]
     silent = [m["name"] for m in alive if m["name"] not in reasons]
     for mutant in alive:
         mark = "" if mutant["name"] in reasons else "  NO REASON"
