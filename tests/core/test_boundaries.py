@@ -358,3 +358,11 @@ def test_merging_in_pieces_is_merging_all_at_once(monkeypatch, at_once: int) -> 
     assert 5 < sum(first) < 40
     assert torch.equal(found.weight, plain.weight[torch.tensor(first)])
     assert torch.equal(found.classes, plain.classes[torch.tensor(first)])
+
+
+@pytest.mark.parametrize("factor", [1e-4, 1e4])
+def test_whether_a_head_is_smooth_does_not_depend_on_its_scale(factor: float) -> None:
+    x = points()
+    for name, kind in {**PIECEWISE, **SMOOTH}.items():
+        head = mlp(kind)
+        assert smooth_head(lambda z, head=head: factor * head(z), x) == (name in SMOOTH)

@@ -2,12 +2,14 @@
 
 from math import inf, nan
 
+import hypothesis.strategies as st
 import pytest
 import torch
+from hypothesis import given
 from torch import Tensor
 
 from rcexplainer.core import budget
-from rcexplainer.core.budget import DEFAULT_RUNS, Deadline, Meter, Seconds, checked_budget
+from rcexplainer.core.budget import DEFAULT_RUNS, Deadline, Meter, Seconds, checked_budget, checked_runs
 from rcexplainer.core.counterfactual import FlipQuery, greedy_search, prefix_search, verify
 from rcexplainer.errors import RCExplainerError
 
@@ -148,3 +150,28 @@ def test_nothing_is_minimal_that_was_not_put_back() -> None:
     assert final.flipped.all()
     assert meter.exhausted.all()
     assert not final.minimal.any()
+
+
+@given(st.integers(0, 6), st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3), min_size=1, max_size=5))
+def test_the_meter_is_the_literal_one(limit: int, rounds: list[list[int]]) -> None:
+    """Each round asks for some copies of each of three instances; each is granted while its budget lasts."""
+    meter, spent, refused = Meter(3, limit, CPU), [0, 0, 0], [False] * 3
+    for asked in rounds:
+        wanted = []
+        for one, number in enumerate(asked):
+            for _ in range(number):
+                wanted.append(spent[one] < limit)
+                spent[one] += wanted[-1]
+                refused[one] |= not wanted[-1]
+        instance = torch.arange(3).repeat_interleave(torch.tensor(asked))
+        assert meter.granted(instance).tolist() == wanted
+        assert meter.spent.tolist() == spent
+        assert meter.exhausted.tolist() == refused
+
+
+def test_a_ranking_may_cost_one_run_and_not_less() -> None:
+    assert checked_runs(None) is None
+    assert checked_runs(1) == 1
+    for wrong in (0, -1, True, 1.5, "8"):
+        with pytest.raises(RCExplainerError, match="refine must be a whole number ≥ 1"):
+            checked_runs(wrong)  # type: ignore[arg-type]

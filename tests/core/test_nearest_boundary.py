@@ -38,3 +38,10 @@ def test_others_take_the_nearest_region_that_holds_them() -> None:
     region = assign_nearest(regions, other, torch.tensor([0, 0, 3]))
     assert regions.rows[region[:2]].flatten().tolist() == [0, 1]  # at x = −.1 it is not inside x > 0
     assert int(region[2]) == -1  # a class without a region
+
+
+def test_a_boundary_between_two_other_classes_does_not_count() -> None:
+    # Nearest of all is x = y, between classes 1 and 2; of class 0's own boundaries x = 0 is nearer than y = 0.
+    x, predicted = torch.tensor([[2.0, 2.1]]), torch.tensor([0])
+    regions = nearest_regions(BOUNDARIES, x, predicted)
+    assert regions.rows.tolist() == [[0]]

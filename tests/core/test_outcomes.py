@@ -123,3 +123,19 @@ def test_an_instance_without_units_is_no_trouble() -> None:
     loss.sum().backward()
     assert loss[0].item() == pytest.approx(-0.4)
     assert logits.grad.isfinite().all()
+
+
+def test_every_draw_takes_as_many_units_of_an_instance_as_the_others() -> None:
+    ptr = torch.tensor([0, 2, 2, 40, 100])
+    seen: list[Tensor] = []
+
+    def outcome(removed: Tensor) -> Tensor:
+        seen.append(removed)
+        return removed.new_zeros(len(removed), 4, dtype=torch.float)
+
+    outcome_loss(torch.zeros(100), ptr, owners(ptr), outcome, 5, random())
+    counts = torch.stack([part.sum(1) for part in seen[0].split(ptr.diff().tolist(), 1)], 1)
+    assert (counts == counts[0]).all()
+    assert counts[0, 1] == 0
+    assert (counts[0, [0, 2, 3]] >= 1).all()
+    assert not torch.equal(seen[0][0], seen[0][1])  # other units

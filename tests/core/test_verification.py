@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from rcexplainer.core.counterfactual import Removal, Verified
-from rcexplainer.core.verification import Answers, Interference, check_alone, gaps
+from rcexplainer.core.verification import Answers, Interference, check_alone, check_company, gaps
 
 PTR = torch.tensor([0, 2, 4])
 REMOVED = torch.tensor([True, False, False, True])
@@ -77,3 +77,28 @@ def test_the_gap_of_equal_infinities_and_of_two_nans_is_0() -> None:
     one = torch.tensor([[0.0, -math.inf], [math.nan, 1.0], [0.0, -math.inf], [1.0, 2.0]])
     other = torch.tensor([[0.5, -math.inf], [math.nan, 1.0], [0.0, -5.0], [1.0, 2.25]])
     assert gaps(one, other).tolist() == [0.5, 0.0, math.inf, 0.25]
+
+
+def company(shift: float, copy: int):
+    """All instances and the claimed flip, in reverse order, with one answer shifted."""
+
+    def evaluate(ids: Tensor, removed: Tensor) -> Tensor:
+        assert ids.tolist() == [1, 0, 0]
+        assert removed.tolist() == [False] * 4 + REMOVED[:2].tolist()
+        return torch.stack([BEFORE[1], BEFORE[0], AFTER[0]]) + torch.eye(3)[copy][:, None] * shift
+
+    return evaluate
+
+
+@pytest.mark.parametrize("copy", range(3))
+def test_every_instance_and_claimed_flip_is_run_in_other_company(copy: int) -> None:
+    check_company(answers(), company(0.9e-4, copy))
+    with pytest.raises(Interference, match="1 of 3 answers differ"):
+        check_company(answers(), company(2e-4, copy))
+
+
+def test_without_a_search_there_is_nothing_to_claim() -> None:
+    def never(ids: Tensor, removed: Tensor) -> Tensor:
+        raise AssertionError("nothing is to be run")
+
+    check_company(answers(searched=False), never)
