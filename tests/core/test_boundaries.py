@@ -172,6 +172,12 @@ def test_duplicates_are_merged_and_nothing_else() -> None:
     assert merged.select(torch.tensor([True, False, False, True])).bias.tolist() == [1, -1]
 
 
+def test_a_pair_with_one_boundary_does_not_end_the_comparison_of_others() -> None:
+    w, b = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 2.0]]), torch.zeros(3)
+    merged = LinearBoundaries(w, b, torch.tensor([[0, 1], [1, 2], [1, 2]])).merged()
+    assert merged.classes.tolist() == [[0, 1], [1, 2]]
+
+
 @pytest.mark.parametrize("sampler", ["sample", "segment"])
 def test_sampling_per_class(sampler: str) -> None:
     head, x = mlp(nn.ReLU()), points(500)
