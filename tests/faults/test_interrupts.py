@@ -5,6 +5,7 @@ import logging
 import os
 import signal
 import sys
+from contextlib import contextmanager
 
 import pytest
 import torch
@@ -118,6 +119,16 @@ def test_what_was_explained_before_an_interrupt_is_not_lost(case, monkeypatch):
     assert found[0].graph.num_edges == data.graphs[0].num_edges
 
 
+@contextmanager
+def heard_interrupts():
+    """SIGINT as in a terminal: a shell has processes in the background ignore it, and these tests may be one."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGTERM to catch")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_signals_end_a_command_with_their_code(tmp_path, monkeypatch, capsys, caplog, number, code):
@@ -126,7 +137,7 @@ def test_signals_end_a_command_with_their_code(tmp_path, monkeypatch, capsys, ca
 
     monkeypatch.setattr("rcexplainer.benchmark.accuracy.train_gnn", interrupted)
     before = signal.getsignal(signal.SIGTERM)
-    with pytest.raises(SystemExit) as end:
+    with heard_interrupts(), pytest.raises(SystemExit) as end:
         main(["train", "--dataset", "tree-cycles", "--quiet"])
     assert end.value.code == code
     assert capsys.readouterr().err.endswith("rcexplainer: interrupted\n")

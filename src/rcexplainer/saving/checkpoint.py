@@ -66,7 +66,7 @@ class FitFile:
         try:
             tensors, header = read_tensors(path, CHECKPOINT_FORMAT)
             with damage_told(path):
-                before, texts = dict(json.loads(header["run"])), dict(json.loads(header["texts"]))
+                before, texts = _values(header["run"]), _values(header["texts"])
         except CheckpointError as error:
             raise CheckpointError(f"{error}; to start the fit anew, delete the file") from error
         different = sorted(name for name in self.run if before.get(name) != self.run[name])
@@ -177,3 +177,11 @@ def digest(graphs: Iterable[Data]) -> str:
                 content = value.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().tobytes()
                 total.update(f"{name} {tuple(value.shape)}".encode() + content)
     return total.hexdigest()[:16]
+
+
+def _values(text: str) -> dict[str, Any]:
+    """The values of a JSON object by name."""
+    found = json.loads(text)
+    if not isinstance(found, dict):
+        raise TypeError(f"names and values are expected, found {type(found).__name__}")
+    return found
