@@ -77,7 +77,7 @@ def test_what_cannot_be_measured_is_null(run, tmp_path):
         (["--dataset", "ba-2motifs", "--device", "gpu"], "device 'gpu'"),
         (["--dataset", "ba-2motifs", "--device", "meta"], "device 'meta' cannot be used"),
         (["--dataset", "ba-2motifs", "--out", __file__], "is a file, not a folder"),
-        (["--dataset", "ba-2motifs", "--out", f"{__file__}/inside"], "cannot be created"),
+        (["--dataset", "ba-2motifs", "--out", f"{__file__}/inside"], f"the folder {__file__}/inside cannot be created"),
     ],
 )
 def test_mistakes(refused, arguments, message):

@@ -23,20 +23,25 @@ def told(number: int) -> int:
     return os.getpid()
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
-def test_no_process_outlives_a_killed_driver(tmp_path):
-    script = tmp_path / "driver.py"
-    script.write_text(DRIVER, encoding="utf-8")
-    root = Path(__file__).parents[2]
+def started(code: str, folder: Path, **environment: str) -> "subprocess.Popen[str]":
+    """A driver in a process, and a group of processes, of its own."""
+    script, root = folder / "driver.py", Path(__file__).parents[2]
+    script.write_text(code, encoding="utf-8")
     paths = os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])])
-    with subprocess.Popen(
+    return subprocess.Popen(
         [sys.executable, script],
         stdout=subprocess.PIPE,
         encoding="utf-8",
-        env={**os.environ, "PYTHONPATH": paths},
+        env={**os.environ, "PYTHONPATH": paths, **environment},
         cwd=root,
-    ) as driver:
+        start_new_session=True,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
+def test_no_process_outlives_a_killed_driver(tmp_path):
+    with started(DRIVER, tmp_path) as driver:
         assert driver.stdout is not None
         workers = {int(driver.stdout.readline().split()[1]) for _ in range(6)}
         driver.kill()
@@ -50,19 +55,9 @@ def test_no_process_outlives_a_killed_driver(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="this system has no groups of processes")
 def test_no_task_begins_after_ctrl_c(tmp_path):
-    script, begun = tmp_path / "driver.py", tmp_path / "begun"
+    begun = tmp_path / "begun"
     begun.mkdir()
-    script.write_text(DRIVER.replace("told", "marked").replace("1000", "100"), encoding="utf-8")
-    root = Path(__file__).parents[2]
-    paths = os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])])
-    with subprocess.Popen(
-        [sys.executable, script],
-        stdout=subprocess.PIPE,
-        encoding="utf-8",
-        env={**os.environ, "PYTHONPATH": paths, "BEGUN": str(begun)},
-        cwd=root,
-        start_new_session=True,
-    ) as driver:
+    with started(DRIVER.replace("told", "marked").replace("1000", "100"), tmp_path, BEGUN=str(begun)) as driver:
         assert driver.stdout is not None
         for _ in range(4):
             driver.stdout.readline()

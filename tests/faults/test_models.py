@@ -45,7 +45,7 @@ class Narrow(nn.Module):
 
 
 def marked(graphs, every=10):
-    """Copies of graphs, every tenth of which cannot be run."""
+    """Copies of graphs; the model raises on every tenth."""
     copies = [graph.clone() for graph in graphs]
     for graph in copies[::every]:
         graph.x[0, 0] = MARK
