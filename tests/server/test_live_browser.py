@@ -104,6 +104,17 @@ def test_clicks_delete_and_restore_and_the_model_answers(visit: Any) -> None:
     assert page.locator("#cards .edge.deleted").count() == 2
 
 
+def test_clicks_before_the_answer_go_on_from_each_other(visit: Any) -> None:
+    page, case = visit(), page_case()
+    label = case.explanations[1].prediction
+    page.locator("#table-body tr").nth(1).click()
+    page.get_by_role("slider").fill("2")
+    clicks = """['#live-restore', '#cards .edge[data-edge="3"]', '#cards .edge[data-edge="5"]'].forEach(
+        (found) => document.querySelector(found).dispatchEvent(new MouseEvent('click', { bubbles: true })))"""
+    page.evaluate(clicks)  # all three in one go: no answer can come in between
+    assert answered(page, 2) == pytest.approx(wanted(case, 1, [3, 5])[label], abs=1e-6)
+
+
 def test_the_smallest_change_is_that_of_the_explainer(visit: Any) -> None:
     page, case = visit(), page_case()
     predicted = case.explanations[2].prediction

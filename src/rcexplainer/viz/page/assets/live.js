@@ -1,6 +1,7 @@
 // A page behind which a server runs the model: delete and restore edges, search, upload. It starts after everything else.
 
-const live = { latest: 0, about: html("p", { id: "live-answer", class: "answer", role: "status" }) };
+// `wanted`: what the person has deleted by clicks the model has not answered yet; a further click goes on from there.
+const live = { latest: 0, wanted: null, about: html("p", { id: "live-answer", class: "answer", role: "status" }) };
 
 const numberOf = (instance) => instance.number ?? page.instances.indexOf(instance);
 const endsOf = (instance, edge) => instance.edges[edge].slice(0, 2).map((node) => instance.numbers[node]);
@@ -19,13 +20,23 @@ async function post(path, body) {
 // Only the answer to the latest question is shown, and only where it was asked.
 async function asking(text, question, show) {
   const [mine, selected] = [(live.latest += 1), state.selected];
+  live.wanted = null;
   live.about.textContent = text;
   try {
     const found = await question();
     if (mine === live.latest && selected === state.selected) show(found);
   } catch (error) {
     if (mine === live.latest) live.about.textContent = `${error.message}.`;
+  } finally {
+    if (mine === live.latest) live.wanted = null;
   }
+}
+
+// Whoever turns to something else no longer waits for an answer.
+function dropQuestion() {
+  live.latest += 1;
+  live.wanted = null;
+  live.about.textContent = "";
 }
 
 function showAnswer(removed, count, probabilities, text) {
@@ -39,7 +50,7 @@ function showAnswer(removed, count, probabilities, text) {
 function predictWithout(instance, removed) {
   const deleted = [...removed].map((edge) => endsOf(instance, edge));
   const result = instance.results[0];
-  return asking(
+  const answer = asking(
     "The model is asked…",
     () => post("predict", { instance: numberOf(instance), deleted }),
     (found) => {
@@ -49,10 +60,14 @@ function predictWithout(instance, removed) {
       showAnswer(removed, removed.size, found.probabilities, text);
     },
   );
+  live.wanted = removed;
+  return answer;
 }
 
+const deletedNow = (instance) => live.wanted ?? viewOf(instance.results[0]).removed;
+
 function toggle(instance, edge) {
-  const removed = new Set(viewOf(instance.results[0]).removed);
+  const removed = new Set(deletedNow(instance));
   if (!removed.delete(edge)) removed.add(edge);
   return predictWithout(instance, removed);
 }
@@ -63,7 +78,7 @@ function search() {
   const body = { instance: numberOf(instance), search: "greedy" };
   if (wanted !== "") body.target_class = Number(wanted);
   if (byId("live-only").checked) {
-    body.candidates = [...viewOf(instance.results[0]).removed].map((edge) => endsOf(instance, edge));
+    body.candidates = [...deletedNow(instance)].map((edge) => endsOf(instance, edge));
   }
   return asking("Searching…", () => post("explain", body), (found) => {
     const other = found.counterfactual;
@@ -154,8 +169,7 @@ function makeControls() {
 }
 
 function makeEdgesLive() {
-  live.latest += 1;
-  live.about.textContent = "";
+  dropQuestion();
   const instance = page.instances[state.selected];
   byId("live").hidden = instance.results[0].error !== undefined;
   for (const option of byId("live-target").options) option.disabled = option.value === String(instance.results[0].prediction);
@@ -173,4 +187,5 @@ function makeEdgesLive() {
 
 makeControls();
 on("selection", makeEdgesLive);
+on("step", () => state.asked === null && dropQuestion());
 makeEdgesLive();
