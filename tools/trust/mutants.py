@@ -12,6 +12,7 @@ reason why no test should notice it; one that is not there counts against us.
 """
 
 import argparse
+import gc
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -239,15 +240,19 @@ class Outcomes:
 
 
 def _warm() -> None:
-    """Import what is slow, so that forked processes need not: everything but rcexplainer itself."""
+    """Do once what is slow, so that forked processes need not: import everything but rcexplainer, start pytest."""
     import hypothesis  # noqa: F401
     import networkx  # noqa: F401
     import numpy  # noqa: F401
-    import pytest  # noqa: F401
+    import pytest
     import torch
     import torch_geometric.nn  # noqa: F401
 
     torch.set_num_threads(1)
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # the tests need none, and to look for them takes long
+    pytest.main(["--collect-only", "tests/conftest.py", *PYTEST, *EARLY])
+    assert not any(name.partition(".")[0] == "rcexplainer" for name in sys.modules)
+    gc.freeze()  # pytest collects garbage at its end, which would go through all that was imported here
 
 
 def _must_survive(listed: Sequence[dict[str, Any]], tests: dict[str, Any]) -> None:
