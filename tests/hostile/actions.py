@@ -74,6 +74,7 @@ def options(draw: st.DrawFn) -> dict[str, Any]:
         ),
         "refine": mostly(st.integers(1, 40)),
         "confidence": mostly(st.sampled_from([0.55, 0.8, 0.99])),
+        "disclose": mostly(st.sampled_from(["scores", "counterfactual", "prediction"])),
         "progress": st.just(False),
     }
     for name, values in known.items():

@@ -145,7 +145,7 @@ def test_texts_that_do_not_belong_in_a_checkpoint(header, tmp_path) -> None:
 def test_a_few_hostile_cases() -> None:
     cases = trust_tool("cases")
     counts = cases.Counts()
-    for number in (*range(1_000_000, 1_000_040), 1_000_039):
+    for number in (*range(40, 80), 79):
         cases.numbered(number, 0, counts)
     assert counts.findings == []
     assert counts.cases == 41

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
-from rcexplainer.errors import ModelError, RCExplainerError
+from rcexplainer.disclosure import WITHHELD
+from rcexplainer.errors import ModelError, RCExplainerError, WithheldError
 from rcexplainer.explanation import Explanation, Failure
 from tests.zoo.claims import Tally
 
@@ -111,10 +112,12 @@ def wrong_results(found: object, ask: Ask | None) -> tuple[Tally, list[str]]:
 
 
 def _claims(one: Explanation, ask: Ask | None) -> tuple[Tally, list[str]]:
-    scores, wrong = one.edge_scores, []
-    if len(scores) != one.graph.num_edges or not bool(((scores >= 0) & (scores <= 1)).all()):
-        wrong.append(f"scores are not in [0, 1]: {scores}")
-    case = one.counterfactual
+    wrong = [f"{name} is told, {one.disclosed} was asked for" for name in WITHHELD[one.disclosed] if _told(one, name)]
+    if one.disclosed == "scores":
+        scores = one.edge_scores
+        if len(scores) != one.graph.num_edges or not bool(((scores >= 0) & (scores <= 1)).all()):
+            wrong.append(f"scores are not in [0, 1]: {scores}")
+    case = None if one.disclosed == "prediction" else one.counterfactual
     if ask is None:
         return Tally(), wrong
     everything = torch.ones(one.graph.num_edges, dtype=torch.bool)
@@ -138,6 +141,15 @@ def _claims(one: Explanation, ask: Ask | None) -> tuple[Tally, list[str]]:
             if case.confidence is None and flips:
                 wrong.append(f"minimal is claimed, but without unit {unit} the model says {after.tolist()}")
     return Tally(int(case.flipped), int(case.minimal), len(wrong)), wrong
+
+
+def _told(one: Explanation, name: str) -> bool:
+    """Whether an explanation answers to a name it was asked to withhold."""
+    try:
+        getattr(one, name)
+    except WithheldError:
+        return False
+    return True
 
 
 def parted(graph: Data, stays: Tensor) -> Data:

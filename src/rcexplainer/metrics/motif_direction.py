@@ -60,8 +60,8 @@ def motif_direction(
     labels = torch.tensor([one.prediction for one in known], device=inside.device)[units.owner[inside]]
     before, after = single_deletions(instances, inside)
     change = log_odds(before, labels) - log_odds(after, labels)
-    supports, opposes = ((sign * change > tolerance).double().mean() for sign in (1, -1))
-    return MotifDirection(float(supports), float(opposes), float(1 - supports - opposes))
+    supports, opposes = change > tolerance, change < -tolerance
+    return MotifDirection(*(float(one.double().mean()) for one in (supports, opposes, ~(supports | opposes))))
 
 
 def log_odds(log_probs: Tensor, labels: Tensor) -> Tensor:
