@@ -20,7 +20,7 @@ from torch import Tensor
 QUANTILE_LIMIT = 1 << 23  # logits used for quantiles: torch.quantile refuses more than twice as many
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Calibration:
     """The map from logits to scores.
 

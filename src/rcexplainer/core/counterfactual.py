@@ -34,7 +34,7 @@ LARGE_INSTANCE, GREEDY_CANDIDATES = 256, 64  # with more units than the first, g
 BEAM, SURE_BEAM = 24, 48
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Verified:
     """The model's answers for the graphs without the removed units, and the claims that follow from them.
 

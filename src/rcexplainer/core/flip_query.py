@@ -25,7 +25,7 @@ PIECE_UNITS = 1 << 21  # units of the copies that are made at a time
 TIMED_UNITS = 1 << 15  # the same where time is short: the clock is read between pieces
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FlipQuery:
     """What is searched for: away from the class `source`, to any other class or to `target`.
 
@@ -114,7 +114,7 @@ class FlipQuery:
         return torch.minimum((counts * self.max_share).floor().long().clamp_min(1), counts)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Removal:
     """What a search returns for all instances.
 

@@ -29,7 +29,7 @@ from rcexplainer.core.stability import NoisyCopy, stability_loss
 Terms = dict[str, Tensor]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Step:
     """A mini-batch, as objectives see it; n instances for all R networks together.
 

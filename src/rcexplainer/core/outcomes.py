@@ -62,7 +62,7 @@ def outcome_loss(
     return estimate - estimate.detach() - reward.mean(0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Drawn:
     """The tops of rankings, one after the other.
 

@@ -33,7 +33,7 @@ LOGIT_WEIGHT = 1e-3  # decides between copies whose probabilities are all 0, or 
 SPREAD = 1e-3  # of the scores on a path: none of them ties
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RefinedRanking:
     """A ranking after real deletions.
 
@@ -82,7 +82,7 @@ def refined(query: FlipQuery, scores: Tensor, allowed: Tensor, runs: int) -> Ref
     return RefinedRanking(_path_first(query.ptr, scores, found), found, meter.spent)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Paths:
     """Partial paths, those of one instance next to each other. A slot is a unit of the instance of a path."""
 

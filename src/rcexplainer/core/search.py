@@ -23,7 +23,7 @@ Evaluate = Callable[[Tensor, Tensor], Tensor]
 Choose = Callable[[Tensor, Tensor, Tensor, int], Tensor]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Deletions:
     """The path of a greedy deletion.
 

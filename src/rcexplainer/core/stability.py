@@ -16,7 +16,7 @@ from torch.nn.functional import softplus
 from rcexplainer.core.segments import ranks
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NoisyCopy:
     """The network's logits for noisy copies of the instances.
 

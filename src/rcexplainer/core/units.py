@@ -16,7 +16,7 @@ from torch import Tensor
 from rcexplainer.short_repr import ShortRepr
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Units(ShortRepr):
     """The units of a batch of graphs.
 
