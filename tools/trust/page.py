@@ -105,10 +105,48 @@ def _part(name: str, title: str, text: str, document: dict[str, Any] | None) -> 
     blocks.append(f"`{document['command']}` (version {document['version']}, seed {document['seed']}):")
     blocks.append("\n".join(f"- {key}: {_cell(value)}" for key, value in document["figures"].items()))
     if document["rows"]:
-        blocks.append(_table(document["rows"]))
+        blocks.append(_table(SHORT.get(name, list)(document["rows"])))
     if document["notes"]:
         blocks.append("\n".join(f"- {note}" for note in document["notes"]))
     return "\n\n".join(block for block in blocks if block)
+
+
+def _by_reason(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Findings with the same reason in one row; the file of figures has each line of code."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for row in rows:
+        found.setdefault((row["tool"], row["finding"], row["reason"]), []).append(row["place"])
+    return [
+        {"tool": tool, "finding": finding, "lines": len(places), "reason": reason, "files": sorted(set(places))}
+        for (tool, finding, reason), places in found.items()
+    ]
+
+
+def _by_method(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """All networks in one row for each method and place; the file of figures has each network."""
+    counts = ("instances", "cuts", "same", "ties", "wrong", "predictions", "flips")
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        found.setdefault((row["place"], row["method"]), []).append(row)
+    return [
+        {"place": place, "method": method, "networks": len(own)}
+        | {name: sum(row[name] for row in own) for name in counts}
+        | {"largest difference of a score": max(row["score_gap"] for row in own)}
+        for (place, method), own in found.items()
+    ]
+
+
+def _by_environment(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Tests and versions of each environment."""
+    return [
+        {"environment": row["environment"], "tests": row.get("tests", f"not installed: {row.get('not installed')}")}
+        | row.get("versions", {})
+        | {"failed": row.get("failed", [])}
+        for row in rows
+    ]
+
+
+SHORT = {"audit": _by_reason, "devices": _by_method, "versions": _by_environment}
 
 
 def _table(rows: list[dict[str, Any]]) -> str:
