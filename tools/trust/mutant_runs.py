@@ -6,7 +6,6 @@ import importlib.machinery
 import importlib.util
 import itertools
 import json
-import math
 import os
 import random
 import resource
@@ -23,7 +22,7 @@ from mutant_tests import CORE, ENOUGH, METHOD, PYTEST, ROOT, its_tests
 EARLY = ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # hypothesis is imported before pytest can rewrite it
 # A mutant may compute for PATIENCE times its tests' usual time, and SLACK seconds: CPU time, as a busy machine must not
 # look like an endless loop. One that only waits is stopped when WAIT times as much has passed on the clock.
-PATIENCE, SLACK, WAIT = 5.0, 40.0, 10.0
+PATIENCE, SLACK, WAIT = 5.0, 10.0, 10.0
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Outcomes:
         self.known: dict[str, str] = {row["name"]: row["outcome"] for row in map(json.loads, lines)}
 
     def run(
-        self, listed: Sequence[dict[str, Any]], tests: dict[str, Any], workers: int, seconds: float, again: bool
+        self, listed: Sequence[dict[str, Any]], tests: dict[str, Any], workers: int, seconds: float, again: float
     ) -> None:
         """Try the mutants whose outcome is not known.
 
@@ -54,7 +53,7 @@ class Outcomes:
             tests: From `covering_tests`.
             workers: Processes at a time.
             seconds: No new mutant is begun after this long.
-            again: Also those that survived before.
+            again: Also those that survived before, with so many seconds of tests each; 0 leaves them.
         """
         _warm()
         _must_survive(listed, tests)
@@ -64,7 +63,7 @@ class Outcomes:
         end, running = time.monotonic() + seconds, dict[int, Child]()
         while True:
             while len(running) < workers and time.monotonic() < end and (mutant := next(todo, None)) is not None:
-                if names := its_tests(mutant, tests, math.inf if again else ENOUGH):
+                if names := its_tests(mutant, tests, again or ENOUGH):
                     child = _started(mutant, names, sum(tests["seconds"][name] for name in names))
                     running[child.process] = child
                 else:

@@ -24,7 +24,7 @@ TESTS = (
 )
 IMPORTED = "/test_values"  # looks at what an import makes
 PYTEST = ("-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow")
-ENOUGH = 5.0  # seconds of tests for one mutant; survivors are tried with all of them by --again
+ENOUGH = 5.0  # seconds of tests for one mutant; --again tries survivors with more
 
 
 def covering_tests() -> dict[str, Any]:

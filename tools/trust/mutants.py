@@ -12,6 +12,7 @@ reason why no test should notice it; one that is not there counts against us.
 """
 
 import argparse
+import hashlib
 import json
 import math
 import os
@@ -40,13 +41,14 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=math.inf, help="stop after this long; start again to go on")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--list-only", action="store_true")
-    parser.add_argument("--again", action="store_true", help="try the survivors of an earlier run once more")
+    parser.add_argument("--again", type=float, default=0.0, help="survivors, too, with so many seconds of tests each")
     args = parser.parse_args()
     os.chdir(ROOT)
-    folder = args.out / "mutants"
+    folder = args.out / "mutants" / digest_of(CORE, METHOD)  # of other sources nothing is known
     folder.mkdir(parents=True, exist_ok=True)
-    listed = _kept(folder / "listed.json", lambda: listed_mutants(args.core, args.method, args.seed))
-    tests = _kept(folder / "tests.json", covering_tests)
+    sizes = f"{args.core or 'all'}-{args.method}-{args.seed}"
+    listed = _kept(folder / f"listed-{sizes}.json", lambda: listed_mutants(args.core, args.method, args.seed))
+    tests = _kept(folder / f"tests-{digest_of('tests')}.json", covering_tests)
     if args.list_only:
         print(
             len(listed), "mutants;", sum(not its_tests(mutant, tests) for mutant in listed), "of lines no test executes"
@@ -55,6 +57,18 @@ def main() -> int:
     outcomes = Outcomes(folder / "outcomes.jsonl")
     outcomes.run(listed, tests, args.workers, args.seconds, args.again)
     return _report(args, listed, outcomes.known)
+
+
+def digest_of(*folders: str) -> str:
+    """A digest of the Python files of folders.
+
+    Args:
+        *folders: Relative to the repository.
+    """
+    digest = hashlib.sha256()
+    for file in sorted(file for folder in folders for file in (ROOT / folder).rglob("*.py")):
+        digest.update(file.relative_to(ROOT).as_posix().encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def listed_mutants(core: int | None, method: int, seed: int) -> list[dict[str, Any]]:
