@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from torch import Tensor
 
 from rcexplainer.core import counterfactual, flip_query
+from rcexplainer.core.budget import Meter
 from rcexplainer.core.counterfactual import FlipQuery, Removal, greedy_search, prefix_search, prune, verify
 from rcexplainer.core.segments import ranks
 from tests.core.test_search import Removed, SetFunctions
@@ -533,6 +534,8 @@ def test_nothing_more_is_deleted_from_a_prefix_that_flips() -> None:
         rows = [few.get(removed_set(gone), [0.36, 0.32, 0.32]) for gone in removed.reshape(len(instances), 6)]
         return torch.tensor(rows).log()
 
-    query = FlipQuery(torch.tensor([0, 6]), log_probs, torch.tensor([0]))
-    found = greedy_search(query, torch.linspace(1, 0, 6), torch.ones(6, dtype=torch.bool))
-    assert (removed_set(found.removed), verify(query, found).flipped.tolist()) == ({0}, [True])
+    ptr, source = torch.tensor([0, 6]), torch.tensor([0])
+    for runs in range(1, 12):  # whether or not the budget lasts to put back what was deleted needlessly
+        query = FlipQuery(ptr, log_probs, source, meter=Meter(1, runs, torch.device("cpu")))
+        found = greedy_search(query, torch.linspace(1, 0, 6), torch.ones(6, dtype=torch.bool))
+        assert (removed_set(found.removed), verify(query, found).flipped.tolist()) == ({0}, [True])
