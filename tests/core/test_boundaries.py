@@ -372,3 +372,62 @@ def test_whether_a_head_is_smooth_does_not_depend_on_its_scale(factor: float) ->
     for name, kind in {**PIECEWISE, **SMOOTH}.items():
         head = mlp(kind)
         assert smooth_head(lambda z, head=head: factor * head(z), x) == (name in SMOOTH)
+
+
+def test_a_normal_is_degenerate_relative_to_the_longest() -> None:
+    """The scores of a head have no unit: .05 beside 1,000 is nothing, beside 1 it is a boundary."""
+    short, classes = [0.0, 0.05], torch.tensor([[0, 1], [0, 1]])
+    for longest, left in ((1000.0, 1), (1.0, 2)):
+        assert len(LinearBoundaries(torch.tensor([[longest, 0.0], short]), torch.zeros(2), classes).merged()) == left
+
+
+def test_offsets_near_the_origin_are_compared_as_they_are() -> None:
+    weight, classes = torch.ones(2, 1, dtype=torch.float64), torch.tensor([[0, 1]] * 2)
+    for gap, left in ((1.5e-4, 2), (0.5e-4, 1)):
+        bias = torch.tensor([0.5, 0.5 + gap], dtype=torch.float64)
+        assert len(LinearBoundaries(weight, bias, classes).merged(tolerance=1e-4)) == left
+
+
+def test_bisection_does_not_depend_on_the_scale_of_the_scores() -> None:
+    """Margin x³ + x − 1 again: in other units it has the same root, found as closely."""
+    root = torch.tensor([[0.6823278038280193]]).double()
+    for factor in (1e-3, 1e3):
+        head = lambda x, factor=factor: factor * torch.cat([x**3 + x - 1, 0 * x], 1)  # noqa: E731
+        boundary = on_segments(head, torch.tensor([[3.0]]).double(), torch.tensor([[-1.0]]).double())
+        assert abs(float(boundary(root))) < 1e-5 * factor
+
+
+def test_segments_in_more_than_two_dimensions() -> None:
+    """Class 0 where the sum of the coordinates is positive; the segments begin and end at different distances."""
+    head = lambda x: torch.stack([x.sum(1), -x.sum(1)], 1)  # noqa: E731
+    starts, ends = torch.tensor([[1.0, 2.0, 3.0], [4.0, 0.0, 0.0]]), torch.tensor([[-1.0, 0.0, -1.0], [0.0, -9.0, 0.0]])
+    found = on_segments(head, starts, ends)
+    assert found.weight.tolist() == [[2, 2, 2], [2, 2, 2]]
+    assert found.bias.abs().max() < 1e-5
+
+
+def test_a_head_that_does_not_look_at_the_embedding_has_no_boundary() -> None:
+    scores = nn.Parameter(torch.tensor([1.0, 3.0]))
+    found = at_samples(lambda x: scores.expand(len(x), 2), torch.ones(4, 3))
+    assert found.weight.tolist() == [[0, 0, 0]] * 4
+    assert found.bias.tolist() == [2, 2, 2, 2]  # class 1 leads everywhere
+    assert len(found.merged()) == 0
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        pytest.param(lambda x: x[:1, :2], id="one row for all"),
+        pytest.param(lambda x: torch.cat([x, x]), id="two rows each"),
+        pytest.param(lambda x: x[:, :, None].expand(-1, -1, 2), id="a matrix each"),
+        pytest.param(lambda x: x.sum(1), id="a number each"),
+    ],
+)
+def test_a_head_gives_one_row_of_scores_for_each_embedding(head) -> None:
+    with pytest.raises(RCExplainerError, match=r"one row of at least two class scores per embedding: for \(10, 2\)"):
+        at_samples(head, points(10))
+
+
+def test_what_is_printed_of_boundaries_is_their_shape() -> None:
+    rows = LinearBoundaries(torch.ones(300, 20), torch.ones(300), torch.tensor([[0, 1]] * 300))
+    assert repr(rows) == "LinearBoundaries(weight=tensor[300, 20], bias=tensor[300], classes=tensor[300, 2])"

@@ -175,3 +175,12 @@ def test_a_ranking_may_cost_one_run_and_not_less() -> None:
     for wrong in (0, -1, True, 1.5, "8"):
         with pytest.raises(RCExplainerError, match="refine must be a whole number ≥ 1"):
             checked_runs(wrong)  # type: ignore[arg-type]
+
+
+def test_who_asks_for_nothing_is_refused_nothing() -> None:
+    """The first instance has spent more than the share that is granted now, but it does not ask."""
+    meter = Meter(2, 10, CPU)
+    assert meter.granted(torch.tensor([0] * 8)).all()
+    with meter.share(0.5):
+        assert int(meter.granted(torch.tensor([1] * 6)).sum()) == 5
+    assert meter.exhausted.tolist() == [False, True]

@@ -102,3 +102,29 @@ def test_relative_shares_are_times_an_equal_share() -> None:
     owner = torch.tensor([0, 0, 1, 1, 1, 1])
     found = relative_shares(shares, torch.tensor([2, 4]), owner).exp()
     torch.testing.assert_close(found, torch.tensor([1.0, 1.0, 2.8, 0.4, 0.4, 0.4]))
+
+
+def test_the_only_unit_of_an_instance_has_an_equal_share() -> None:
+    found = relative_shares(torch.tensor([1.0, 0.5, 0.5]).log(), torch.tensor([1, 2]), torch.tensor([0, 1, 1])).exp()
+    assert found.tolist() == pytest.approx([1, 1, 1])
+
+
+def test_units_that_tie_with_the_cut_are_not_above_it() -> None:
+    """60 units alike and 40 others alike: what was worth most was to delete the 40, and these are what the map cuts."""
+    logits = torch.tensor([0.0] * 60 + [1.0] * 40)
+    gain = lambda removed: -(removed.sum() - 40).abs().float().reshape(1)  # noqa: E731
+    found = calibrate(logits, torch.tensor([0]), gain, 1, cuts=2)  # at the median, which is 0, and near the maximum, 1
+    assert torch.equal(found(logits, label_like(logits)) > 0.5, logits == 1)
+
+
+@pytest.mark.parametrize("spread", [0.01, 1.0, 100.0])
+def test_scores_do_not_depend_on_the_unit_of_the_logits(spread: float) -> None:
+    """Half of the logits one standard deviation below the middle, half above: t = ±1."""
+    logits = torch.tensor([-1.0, 1.0]) * spread
+    found = calibrate(logits, torch.tensor([0]), lambda removed: torch.zeros(1), 1)
+    assert found(logits, label_like(logits)).tolist() == pytest.approx([0.25, 0.75])
+
+
+def test_logits_are_calibrated_as_they_are_unless_it_is_said() -> None:
+    found = calibrate(torch.arange(9.0), torch.tensor([0]), lambda removed: torch.zeros(1), 1)
+    assert not found.relative

@@ -51,3 +51,16 @@ def test_nearly_all_instances_are_95_of_100(collapsed: int, said: bool) -> None:
     logits = spread().masked_fill(collapsed > OWNER, 0.0)
     for test in (mask_collapse, ranking_collapse):
         assert (test(logits, OWNER, 20) is not None) == said
+
+
+def test_two_units_are_enough_to_see_a_collapse() -> None:
+    owner = torch.arange(20).repeat_interleave(2)
+    for test in (mask_collapse, ranking_collapse):
+        assert "the same score" in str(test(torch.zeros(40), owner, 20))
+
+
+@pytest.mark.parametrize("test", [mask_collapse, ranking_collapse])
+def test_one_instance_that_is_not_a_number_is_enough(test) -> None:
+    logits = spread()
+    logits[7] = torch.nan
+    assert "not numbers" in str(test(logits, OWNER, 20))

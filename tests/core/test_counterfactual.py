@@ -6,7 +6,8 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
-from rcexplainer.core import flip_query
+from rcexplainer.core import counterfactual, flip_query
+from rcexplainer.core.budget import Meter
 from rcexplainer.core.counterfactual import FlipQuery, Removal, greedy_search, prefix_search, prune, verify
 from rcexplainer.core.segments import ranks
 from tests.core.test_search import Removed, SetFunctions
@@ -463,3 +464,78 @@ def test_pruning_a_long_removal_costs_about_a_run_for_every_unit_that_stays(need
     found = prune(query, torch.linspace(1, 0, 128), torch.ones(128, dtype=torch.bool), torch.tensor([True]))
     assert removed_set(found.removed) == needed
     assert copies < bound  # one by one it would be thousands
+
+
+def test_what_the_search_calls_minimal_is_claimed_only_where_search_and_last_word_flip() -> None:
+    """Four instances of one unit; the search found the third minimal, and the last word is that it does not flip."""
+    flips = torch.tensor([True, True, False, True])
+
+    def last_word(instances: Tensor, removed: Tensor) -> Tensor:
+        p = torch.where(flips[instances], 0.2, 0.8)
+        return torch.stack([p, 1 - p], 1).log()
+
+    seen, minimal = torch.tensor([True, True, True, False]), torch.tensor([True, False, True, True])
+    query = FlipQuery(torch.arange(5), last_word, torch.zeros(4, dtype=torch.long))
+    final = verify(query, Removal(torch.ones(4, dtype=torch.bool), seen, minimal))
+    assert torch.equal(final.flipped, flips)
+    assert final.minimal.tolist() == [True, False, False, False]
+
+
+def test_only_what_was_removed_is_put_back() -> None:
+    """Without unit 1 alone the prediction is another one, and not without more: the unit is all it takes."""
+    query = FlipQuery(torch.tensor([0, 3]), Rule(3, lambda gone: 0.2 if gone == {1} else 0.8), torch.tensor([0]))
+    final = verify(query, Removal(torch.tensor([False, True, False]), torch.tensor([True])))
+    assert (final.flipped.tolist(), final.minimal.tolist()) == ([True], [True])
+
+
+def test_greedy_deletion_ends_with_its_first_flip() -> None:
+    """6 alone does more than 5 alone, and both together do more still: a counterfactual has no more than it needs."""
+
+    def value(removed: Removed) -> float:
+        if removed & {5, 6}:
+            return {5: 0.3, 6: 0.2, 11: 0.1}[sum(removed & {5, 6})]
+        return 0.2 if {0, 1, 2} <= removed else 0.9
+
+    assert ask(8, value, greedy_search) == ({6}, True, True)
+
+
+@pytest.mark.parametrize(("size", "tried"), [(6, {1, 2, 3, 4, 5}), (7, {1, 2})])
+def test_in_a_large_instance_greedy_deletion_tries_the_allowed_units_with_the_highest_scores(
+    monkeypatch, size: int, tried: set[int]
+) -> None:
+    monkeypatch.setattr(counterfactual, "LARGE_INSTANCE", 6)
+    monkeypatch.setattr(counterfactual, "GREEDY_CANDIDATES", 2)
+    asked = set[Removed]()
+    value = lambda removed: asked.add(removed) or 0.9  # noqa: E731
+    ask(size, value, greedy_search, allowed=[False] + [True] * (size - 1))
+    assert {unit for removed in asked if len(removed) == 1 for unit in removed} == tried
+
+
+@pytest.mark.parametrize(("confidence", "considered"), [(None, {6}), (0.8, {5, 6})])
+def test_later_steps_consider_the_units_that_did_most_alone(monkeypatch, confidence, considered: set[int]) -> None:
+    """7 does most, then 6, then 5; two units are considered, or three for a sure flip, the first choice included."""
+    monkeypatch.setattr(counterfactual, "BEAM", 2)
+    monkeypatch.setattr(counterfactual, "SURE_BEAM", 3)
+    asked, effects = set[Removed](), {7: 0.1, 6: 0.05, 5: 0.03}
+
+    def value(removed: Removed) -> float:
+        asked.add(removed)
+        return 0.9 - sum(effects.get(unit, 0.0) for unit in removed)
+
+    assert ask(8, value, greedy_search, confidence=confidence) == (considered | {7}, False, False)
+    assert {unit for removed in asked if len(removed) == 2 and 7 in removed for unit in removed - {7}} == considered
+
+
+def test_nothing_more_is_deleted_from_a_prefix_that_flips() -> None:
+    """Three classes: without more than unit 0 the source has less probability, but it is the largest again."""
+
+    def log_probs(instances: Tensor, removed: Tensor) -> Tensor:
+        few = {frozenset[int](): [0.8, 0.1, 0.1], frozenset({0}): [0.40, 0.45, 0.15]}
+        rows = [few.get(removed_set(gone), [0.36, 0.32, 0.32]) for gone in removed.reshape(len(instances), 6)]
+        return torch.tensor(rows).log()
+
+    ptr, source = torch.tensor([0, 6]), torch.tensor([0])
+    for runs in range(1, 12):  # whether or not the budget lasts to put back what was deleted needlessly
+        query = FlipQuery(ptr, log_probs, source, meter=Meter(1, runs, torch.device("cpu")))
+        found = greedy_search(query, torch.linspace(1, 0, 6), torch.ones(6, dtype=torch.bool))
+        assert (removed_set(found.removed), verify(query, found).flipped.tolist()) == ({0}, [True])

@@ -8,6 +8,7 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
+from rcexplainer.core.budget import Meter
 from rcexplainer.core.counterfactual import FlipQuery, greedy_search, prefix_search, prune, verify
 from rcexplainer.core.flip_query import checked_confidence, turned
 from rcexplainer.core.near_ties import settle, settled
@@ -88,6 +89,34 @@ def test_of_as_many_units_greedy_takes_those_that_leave_the_model_surer() -> Non
     assert ask(12, value, greedy_search)[0] == {0, 1}
 
 
+def choice(*, ranked: float, greedy: float, first: float = 0.5):
+    """p without units 0 and 1, which the ranking has first; without 4 and 5, which greedy deletion finds; without 4."""
+
+    def value(removed: Removed) -> float:
+        if {4, 5} <= removed:
+            return greedy
+        if 4 in removed:
+            return first
+        return ranked if {0, 1} <= removed else 0.7 if removed else 0.9
+
+    return value
+
+
+def test_of_as_many_units_those_of_the_ranking_stay_unless_others_are_surer() -> None:
+    for ranked, found in ((0.05, {0, 1}), (0.15, {0, 1}), (0.16, {4, 5})):
+        assert ask(12, choice(ranked=ranked, greedy=0.15), greedy_search, confidence=0.8) == (found, True, True)
+
+
+def test_fewer_units_are_better_than_surer_ones() -> None:
+    one = choice(ranked=0.05, greedy=0.15, first=0.15)
+    assert ask(12, one, greedy_search, confidence=0.8) == ({4}, True, True)
+
+
+def test_where_neither_is_sure_enough_what_the_ranking_led_to_stays() -> None:
+    """Greedy deletion begins with 4, after which nothing helps; the ranking got further."""
+    assert ask(12, choice(ranked=0.3, greedy=0.5), greedy_search, confidence=0.8) == ({0, 1}, False, False)
+
+
 def test_greedy_search_for_a_sure_flip_considers_more_units() -> None:
     """From {0, 1} on, 41 does a little, and 40 nothing, as most others; together they are what is missing."""
 
@@ -157,6 +186,26 @@ def test_the_drop_goes_towards_the_confidence() -> None:
     assert drop(confidence=0.8, target=1)[:2] == pytest.approx([-log(0.3), -log(0.2)])
     assert drop()[:2] == pytest.approx([log(0.6), log(0.1)])
     assert drop(confidence=0.8)[2] == drop()[2] == torch.inf
+
+
+def test_a_class_without_probability_is_as_far_as_it_can_be() -> None:
+    """From its own class that is the largest drop there is; to the class that must be sure, the smallest."""
+    rows, ids = torch.tensor([[0.0, 0.9, 0.1], [1.0, 0.0, 0.0]]).log(), torch.tensor([0, 0])
+    query = FlipQuery(torch.tensor([0, 1]), three, torch.tensor([0]))
+    assert query.drop(rows, ids).tolist() == [-torch.inf, 0]
+    sure = FlipQuery(torch.tensor([0, 1]), three, torch.tensor([0]), confidence=0.8)
+    assert sure.drop(rows, ids).tolist() == [pytest.approx(-log(0.9)), torch.inf]
+
+
+@pytest.mark.parametrize("settings", [{}, {"target": 2}, {"confidence": 0.8}, {"target": 0, "confidence": 0.8}])
+def test_where_nothing_is_granted_there_are_no_answers(settings) -> None:
+    meter = Meter(1, 1, torch.device("cpu"))
+    query = FlipQuery(torch.tensor([0, 6]), three, torch.tensor([0]), meter=meter, **settings)
+    nothing_removed = lambda rows: torch.zeros(6 * len(rows), dtype=torch.bool)  # noqa: E731
+    for granted in (1, 0):
+        rows, log_probs = query.answers(torch.zeros(2, dtype=torch.long), nothing_removed)
+        assert len(rows) == len(log_probs) == granted
+        assert query.flips(log_probs, rows).shape == query.drop(log_probs, rows).shape == (granted,)
 
 
 def test_what_is_no_flip() -> None:

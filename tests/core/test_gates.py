@@ -62,3 +62,20 @@ def test_a_gate_lets_gradients_through_and_draws_the_same_for_one_seed(name: str
 
 def test_a_temperature_divides_the_logits() -> None:
     assert torch.equal(sigmoid(LOGITS, PTR, owners(PTR), 2.0, seeded()), (LOGITS / 2).sigmoid())
+
+
+@pytest.mark.parametrize("temperature", [0.5, 2.0])
+def test_the_smallest_budget_keeps_the_best_unit(temperature: float) -> None:
+    """The cuts lie at 2.5, between the first and the second of the first instance, and between those that tie."""
+    masks = budget(LOGITS, PTR, owners(PTR), temperature, seeded(), low=0.01, high=0.01)
+    assert torch.equal(masks, ((LOGITS - torch.tensor([2.5] * 4 + [1.0] * 3)) / temperature).sigmoid())
+
+
+def test_no_budget_keeps_everything_or_nothing_unless_asked_to() -> None:
+    """A hundred instances of ten units, 1, …, 10."""
+    ptr = torch.arange(0, 1001, 10)
+    masks = budget(torch.arange(1.0, 11).repeat(100), ptr, owners(ptr), 1.0, seeded()).view(100, 10)
+    kept = (masks > 0.5).sum(1)
+    assert int(kept.min()) >= 1
+    assert int(kept.max()) <= 5  # half of the units
+    assert len(kept.unique()) > 1

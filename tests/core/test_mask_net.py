@@ -112,6 +112,16 @@ def test_one_network_for_all_classes_is_read_as_one_for_each() -> None:
 
 
 @pytest.mark.parametrize("gate_class", GATES)
+def test_the_logits_of_several_gates_need_their_weights_alone(gate_class: type[nn.Module]) -> None:
+    gates = [gate_class(D, WIDTH, CLASSES, hidden=7).requires_grad_(False) for _ in range(3)]
+    weights = {
+        name: torch.stack([dict(gate.named_parameters())[name] for gate in gates]) for name in own_weights(gates[0])
+    }
+    found = gate_class.side_by_side(weights, *inputs())
+    torch.testing.assert_close(found, torch.stack([gate(*inputs()) for gate in gates]))
+
+
+@pytest.mark.parametrize("gate_class", GATES)
 def test_symmetric_in_the_two_nodes(gate_class: type[nn.Module]) -> None:
     gate, (z, z_g, label, pair, owner) = build(gate_class), inputs()
     torch.testing.assert_close(gate(z, z_g, label, pair.flip(0), owner), gate(z, z_g, label, pair, owner))
