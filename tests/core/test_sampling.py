@@ -1,9 +1,12 @@
 """What kind a head is, measured on heads with one kink or one bend; and which boundaries are drawn."""
 
+from inspect import signature
+
 import pytest
 import torch
 from torch import Tensor
 
+from rcexplainer.config import RCConfig
 from rcexplainer.core.boundaries import Head, at_samples
 from rcexplainer.core.sampling import is_affine, linearisation_error, sample_boundaries, smooth_head
 
@@ -23,10 +26,11 @@ def line(*values: float) -> Tensor:
 @pytest.mark.parametrize("side", [-1, 1])
 def test_a_head_is_probed_on_both_sides_of_the_data_wherever_they_are(side: int, centre: float, scale: float) -> None:
     """Up to ten times the extent of the data: a kink at five times is found, one at fifty times is not."""
-    x = torch.linspace(-1, 1, 9).double()[:, None]
+    angle = torch.linspace(0, 6, 64).double()
+    x = torch.stack([angle.cos(), angle.sin()], 1)
     for at, found in ((5.0, True), (50.0, False)):
         plain = kinked(side * at)
-        assert is_affine(lambda z, plain=plain: plain((z - centre) / scale), centre + scale * x) != found
+        assert is_affine(lambda z, plain=plain: plain((z[:, :1] - centre) / scale), centre + scale * x) != found
 
 
 def test_of_few_embeddings_all_are_looked_at() -> None:
@@ -45,6 +49,14 @@ def test_a_head_with_three_classes_is_affine_only_if_all_its_margins_are() -> No
         head = lambda z, bent=bent: torch.cat([z, 2 * z, 3 * z], 1) + torch.eye(3).double()[bent] * z.relu()  # noqa: E731
         assert not is_affine(head, x)
     assert is_affine(lambda z: torch.cat([z, 2 * z, 3 * z], 1), x)
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_a_straight_line_is_not_smooth_and_a_bent_one_is_even_where_gradients_are_switched_off(recorded: bool) -> None:
+    x = torch.linspace(-1, 1, 9).double()[:, None]
+    with torch.set_grad_enabled(recorded):
+        assert not smooth_head(lambda z: torch.cat([2 * z, z], 1), x)
+        assert smooth_head(lambda z: torch.cat([z.exp(), z], 1), x)
 
 
 def test_where_the_scores_do_not_change_nothing_is_curved() -> None:
@@ -100,3 +112,12 @@ def test_in_a_single_class_its_own_boundaries_are_taken_but_no_segment_leads_out
     assert nothing.bias.shape == (0,)
     assert nothing.classes.shape == (0, 2)
     assert nothing(x).shape == (8, 0)
+
+
+def test_as_many_embeddings_of_a_class_are_drawn_as_the_settings_say() -> None:
+    assert signature(sample_boundaries).parameters["per_class"].default == RCConfig().candidates_per_class
+    curved = lambda x: torch.cat([x**2, 100 + 0 * x], 1)  # noqa: E731
+    x = torch.linspace(1, 5, 20).double()[:, None]
+    for number in (3, 20):
+        found = sample_boundaries(curved, x, torch.ones(20, dtype=torch.long), number)
+        assert len(found) == number  # a linearisation at each

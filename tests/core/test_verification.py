@@ -1,6 +1,7 @@
 """Answers of a batch against those alone: the sample, the tolerance, and what counts as different."""
 
 import math
+from pathlib import Path
 
 import pytest
 import torch
@@ -8,6 +9,7 @@ from torch import Tensor
 
 from rcexplainer.core.counterfactual import Removal, Verified
 from rcexplainer.core.verification import (
+    SAMPLE,
     Answers,
     Interference,
     check_alone,
@@ -145,7 +147,7 @@ def test_a_minimal_result_is_looked_at_with_each_removed_unit_put_back() -> None
     alone, asked = put_back([False, False])
     check_minimal(minimal([True, True, False]), alone, 3, seed=0)
     assert asked == [(0, [False, True, False]), (0, [True, False, False])]
-    with pytest.raises(Interference, match="1 of 2 answers differ in a batch$"):
+    with pytest.raises(Interference, match=r"1 of 2 answers differ in a batch$"):
         check_minimal(minimal([True, True, False]), put_back([False, True])[0], 3, seed=0)
 
 
@@ -167,3 +169,8 @@ def test_without_a_search_nothing_is_minimal() -> None:
 
     check_minimal(answers(searched=False), never, 16, seed=0)
     check_minimal(minimal([False] * 3), never, 16, seed=0)
+
+
+def test_the_sample_has_the_size_that_the_documentation_gives() -> None:
+    page = Path(__file__).parents[2] / "docs" / "your-model.md"
+    assert f"In every call a seeded sample of {SAMPLE} instances" in " ".join(page.read_text(encoding="utf-8").split())
