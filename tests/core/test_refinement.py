@@ -254,7 +254,7 @@ def test_at_the_end_the_path_with_the_smallest_sum_is_taken_not_the_one_that_end
 
 
 def test_on_the_way_a_path_that_is_lower_now_is_kept_before_one_with_a_smaller_sum() -> None:
-    """Twelve units, three steps, two paths. After two steps .2 + .6 and .2 + .61 are the smaller sums, .5 + .35 is lower.
+    """Twelve units, three steps, two paths. After two steps .2 + .63 and .2 + .64 are less than .5 + .35, which is lower.
 
     It is kept, since the step to come costs about as much as the last one: .36, where the others pay .6.
     """
@@ -327,3 +327,14 @@ def test_a_complete_path_is_not_prolonged_while_others_are_searched_for(runs: in
     """8 and 12 units: two steps and three."""
     found, _, _ = of([8, 12], 0, runs)
     assert (found.path >= 0).sum(1).tolist() == [2, 3]
+
+
+def test_where_nothing_may_be_deleted_the_scores_stay_as_they_are() -> None:
+    """The second of two instances; its highest score is 1."""
+    scores = torch.tensor([1.0, 0.5, 0.4, 0.1, 0.3, 1.0, 0.2, 0.9])
+    both = Rule(4, additive({2: 0.5}))
+    query = FlipQuery(torch.tensor([0, 4, 8]), both, torch.tensor([0, 0]))
+    found = refined(query, scores, torch.tensor([True] * 4 + [False] * 4), 8)
+    assert found.path.tolist() == [[2], [-1]]
+    assert found.scores[4:].tolist() == scores[4:].tolist()
+    assert found.scores[:4].argmax() == 2
