@@ -89,6 +89,7 @@ def test_a_public_object_prints_in_a_few_lines(objects, name: str) -> None:
 )
 def test_the_parts_of_a_public_object_too(kind: type) -> None:
     assert len(repr(filled(kind))) < MOST
+    assert "\n" not in repr(filled(kind))
 
 
 def test_datasets_say_what_they_hold(objects) -> None:

@@ -233,3 +233,125 @@ def test_what_was_found_before_the_time_is_up_is_kept(monkeypatch, bound) -> Non
     assert runs == 8
     assert meter.late.all()
     assert ranking(Meter(1, Deadline(99.0), scores.device)) == ([-1] * 4, 0)
+
+
+def by_sets(table: dict[Removed, float]):
+    """A model that knows these sets; without any other it is as sure as before."""
+    return lambda removed: table.get(removed, 0.9)
+
+
+def test_probabilities_are_added_not_log_odds() -> None:
+    """.25 + .24 is less than .5 + .01, though the log-odds of the latter are far lower."""
+    table = {frozenset({0}): 0.5, frozenset({0, 1}): 0.01, frozenset({2}): 0.25, frozenset({2, 3}): 0.24}
+    assert improved(8, by_sets(table), 60)[0][:2] == [2, 3]
+
+
+def test_at_the_end_the_path_with_the_smallest_sum_is_taken_not_the_one_that_ends_lowest() -> None:
+    """Two paths are kept: .1 + .5 is less than .6 + .05 and .6 + .07."""
+    table = {frozenset({7}): 0.1, frozenset({0}): 0.6, frozenset({0, 1}): 0.05, frozenset({0, 2}): 0.07}
+    table |= {frozenset({7, other}): 0.5 for other in range(7)}
+    assert improved(8, by_sets(table), 23)[0][:2] == [7, 0]
+
+
+def test_on_the_way_a_path_that_is_lower_now_is_kept_before_one_with_a_smaller_sum() -> None:
+    """Twelve units, three steps, two paths. After two steps .2 + .63 and .2 + .64 are less than .5 + .35.
+
+    But this is lower, and the step to come costs about as much as the last one: .36, where the others pay .6.
+    """
+    table = {frozenset({0}): 0.2, frozenset({1}): 0.5, frozenset({1, 2}): 0.35}
+    table |= {frozenset({0, other}): 0.6 + 0.01 * other for other in range(3, 12)}
+    table |= {frozenset({0, 3, other}): 0.6 for other in range(4, 12)}
+    table |= {frozenset({1, 2, other}): 0.36 for other in range(3, 12)}
+    assert set(improved(12, by_sets(table), 45)[0][:2]) == {1, 2}
+
+
+def test_an_odd_number_of_runs_has_one_more_for_new_units() -> None:
+    """Five runs a step: of the second three go to 5, 6 and 7, of which nothing is known."""
+    assert improved(8, additive({0: 0.4, 7: 0.3}), 10)[0][:2] == [0, 7]
+
+
+def test_an_even_number_of_runs_is_shared_evenly_whatever_the_order_of_the_units() -> None:
+    """Ranking 7, 6, …; four runs a step. Units 7 and 6 do the same, so with 7 gone it is 5 that counts.
+
+    The second step tries 3 and 2, of which nothing is known, and the two that dropped most, 6 and 5.
+    """
+
+    def value(removed: Removed) -> float:
+        return 0.95 - (0.4 if 7 in removed else 0.2 if 6 in removed else 0.0) - 0.1 * (5 in removed)
+
+    found, _ = improved(8, value, 8, scores=[place / 8 for place in range(8)])
+    assert found[:2] == [7, 5]
+
+
+@pytest.mark.parametrize("score", [1e-8, 0.1, 0.5, 0.9, 1.0])
+def test_a_path_comes_first_among_equal_scores_and_the_others_get_no_more_than_they_had(score: float) -> None:
+    query = FlipQuery(torch.tensor([0, 8]), Rule(8, additive({6: 0.5, 7: 0.4})), torch.tensor([0]))
+    old = torch.full((8,), score, dtype=torch.double)
+    found = refined(query, old, torch.ones(8, dtype=torch.bool), 32).scores
+    assert found.argsort(descending=True, stable=True).tolist() == [6, 7, 0, 1, 2, 3, 4, 5]
+    assert bool((found[:6] <= old[:6]).all())
+    assert bool((found[:6] > 0.99 * score).all())  # and hardly less
+
+
+@pytest.mark.parametrize(("size", "steps"), [(1, 1), (2, 1), (4, 1), (8, 2), (12, 3), (40, 10)])
+def test_the_path_has_a_quarter_of_the_units(size: int, steps: int) -> None:
+    query = FlipQuery(torch.tensor([0, size]), Rule(size, additive({})), torch.tensor([0]))
+    found = refined(query, torch.linspace(1, 0, size), torch.ones(size, dtype=torch.bool), 1000)
+    assert found.path.shape == (1, steps)
+    assert bool((found.path >= 0).all())
+
+
+@pytest.mark.parametrize("runs", [1, 2, 6, 15])
+def test_where_runs_are_few_the_path_is_shorter_so_that_each_step_has_a_choice(runs: int) -> None:
+    """40 units: the path would have ten. A single run is a step all the same."""
+    query = FlipQuery(torch.tensor([0, 40]), Rule(40, additive({1: 0.3})), torch.tensor([0]))
+    found = refined(query, torch.linspace(1, 0, 40), torch.ones(40, dtype=torch.bool), runs)
+    length = int((found.path >= 0).sum())
+    assert 1 <= length <= max(1, runs // 2)
+
+
+def test_what_a_batch_adds_by_rounding_does_not_decide() -> None:
+    """Without 5 the log-odds are 2e-5 lower than without 2: the ranking decides, which has 2 first."""
+
+    def log_probs(instances: Tensor, removed: Tensor) -> Tensor:
+        gone = removed.reshape(len(instances), 8).double()
+        logit = 3.0 - gone[:, 2] - (1 + 2e-5) * gone[:, 5]
+        return torch.nn.functional.logsigmoid(torch.stack([logit, -logit], 1))
+
+    query = FlipQuery(torch.tensor([0, 8]), log_probs, torch.tensor([0]))
+    assert refined(query, torch.linspace(1, 0, 8), torch.ones(8, dtype=torch.bool), 16).path.tolist() == [[2, 5]]
+
+
+@pytest.mark.parametrize("runs", [15, 20, 60])
+def test_a_complete_path_is_not_prolonged_while_others_are_searched_for(runs: int) -> None:
+    """8 and 12 units: two steps and three."""
+    found, _, _ = of([8, 12], 0, runs)
+    assert (found.path >= 0).sum(1).tolist() == [2, 3]
+
+
+def test_where_nothing_may_be_deleted_the_scores_stay_as_they_are() -> None:
+    """The second of two instances; its highest score is 1."""
+    scores = torch.tensor([1.0, 0.5, 0.4, 0.1, 0.3, 1.0, 0.2, 0.9])
+    both = Rule(4, additive({2: 0.5}))
+    query = FlipQuery(torch.tensor([0, 4, 8]), both, torch.tensor([0, 0]))
+    found = refined(query, scores, torch.tensor([True] * 4 + [False] * 4), 8)
+    assert found.path.tolist() == [[2], [-1]]
+    assert found.scores[4:].tolist() == scores[4:].tolist()
+    assert found.scores[:4].argmax() == 2
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.integers(1, 12), min_size=1, max_size=4), st.integers(0, 10_000))
+def test_the_highest_scores_of_each_instance_go_to_the_path_and_the_next_one_to_the_best_of_the_others(
+    sizes: list[int], seed: int
+) -> None:
+    """But for the thousandth that tells equal ones apart. No other unit gets more than it had."""
+    found, old, functions = of(sizes, seed, 40)
+    others = torch.ones_like(old, dtype=torch.bool)
+    others[found.path[found.path >= 0]] = False
+    assert bool((found.scores <= old)[others].all())
+    for instance, path in enumerate(found.path):
+        units = functions.units(instance)
+        after, before = (found.scores[units].sort(descending=True).values, old[units].sort(descending=True).values)
+        first = int((path >= 0).sum()) + 1
+        torch.testing.assert_close(after[:first], before[:first], atol=2e-3, rtol=0)

@@ -41,3 +41,10 @@ def test_no_region_and_no_finite_embedding_no_distance() -> None:
     assert distances([[0.0, 0.0]], label=1) == pytest.approx([nan], nan_ok=True)
     assert distances([[nan, 0.0], [-1.0, 2.0]]) == pytest.approx([nan, 1.0], nan_ok=True)
     assert distances([[-1.0, 2.0]], before=[torch.inf, 0.0]) == pytest.approx([nan], nan_ok=True)
+
+
+def test_embeddings_may_be_single_numbers() -> None:
+    line = LinearBoundaries(tensor([[1.0]]), tensor([-1.0]), tensor([[0, 1]]))
+    regions = Regions(line, (DecisionRegion(0, tensor([0]), tensor([1.0]), 5, 0),), tensor([[1.0]]))
+    found = region_distances(regions, Regions.assign, tensor([[5.0]]), tensor([0]), tensor([[-2.0]]))
+    assert found.tolist() == [3.0]

@@ -1,6 +1,7 @@
 """Summaries of regions by hand, in the plane."""
 
 import math
+from dataclasses import replace
 
 import torch
 from torch import tensor
@@ -70,3 +71,10 @@ def test_a_class_with_many_regions_is_cut_short() -> None:
 def test_many_borders_are_cut_short() -> None:
     one = RegionSummary(0, 5, tuple((label, 1) for label in range(1, 6)), covered=2, intruders=0)
     assert str(RegionSummaries((one,))).splitlines()[1].endswith("1, 2, 3 +2")
+    assert str(RegionSummaries((replace(one, borders=one.borders[:3]),))).splitlines()[1].endswith("1, 2, 3")
+
+
+def test_of_many_kinds_of_deleted_edges_the_three_most_frequent_are_shown() -> None:
+    kinds = (("C–N", 9), ("C–O", 7), ("C–C", 4), ("N–O", 1))
+    one = RegionSummary(0, 1, ((1, 1),), covered=2, intruders=0, members=2, deleted=kinds)
+    assert str(RegionSummaries((one,))).splitlines()[1].endswith("C–N ×9, C–O ×7, C–C ×4")

@@ -6,9 +6,10 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor, nn
 
+from rcexplainer.core import regions as regions_module
 from rcexplainer.core.boundaries import LinearBoundaries, at_samples, enumerate_affine
 from rcexplainer.core.cover import COVER_EPSILON, Cover, peel
-from rcexplainer.core.regions import Regions
+from rcexplainer.core.regions import DecisionRegion, Regions
 from rcexplainer.core.sampling import sample_boundaries
 from rcexplainer.errors import RCExplainerError
 from tests.core import literal
@@ -306,3 +307,88 @@ def test_joined_regions_keep_their_own_boundaries() -> None:
         width = part.scale.size(1)
         torch.testing.assert_close(both.margins(x, own + start)[:, :width], part.margins(x, own))
         assert torch.equal(both.violated(x, own + start), part.violated(x, own))
+
+
+def test_a_region_without_boundaries_beside_one_that_has_the_only_one() -> None:
+    """Class 2 has no boundary with another class, so its region is everywhere."""
+    line = LinearBoundaries(torch.tensor([[1.0]]), torch.tensor([0.0]), torch.tensor([[0, 1]]))
+    x, predictions = torch.tensor([[2.0], [-2.0], [5.0]]), torch.tensor([0, 1, 2])
+    regions = Regions.fit(boundaries=line, embeddings=x, predictions=predictions, scaled=False)
+    assert regions.scale.tolist() == [[1.0]] * 3
+    assert [region.rows.tolist() for region in regions.regions] == [[0], [0], []]
+    x, everyone = torch.tensor([[3.0], [3.0], [-3.0]]), torch.tensor([0, 1, 2])
+    assert regions.distances(x, everyone).tolist() == [[3.0], [-3.0], [torch.inf]]
+    assert regions.violated(x, everyone).tolist() == [0, 1, 0]
+    assert regions.contains(x, everyone).tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_on_a_boundary_is_where_it_is_not_positive(sign: float) -> None:
+    """0 is outside of B > 0, and inside of −B > 0, the other side of the same line, for everyone who asks."""
+    line = LinearBoundaries(torch.tensor([[1.0]]), torch.tensor([0.0]), torch.tensor([[0, 1]]))
+    both = [DecisionRegion(0, torch.tensor([0]), torch.tensor([side]), 1, 0) for side in (sign, -sign)]
+    regions, x = Regions(line, tuple(both), torch.ones(2, 1)), torch.zeros(2, 1)
+    inside = [sign < 0, sign > 0]
+    assert regions.contains(x, torch.tensor([0, 1])).tolist() == inside
+    assert regions.violated(x, torch.tensor([0, 1])).tolist() == [int(not one) for one in inside]
+    assert regions.assign(x, torch.tensor([0, 0])).tolist() == [inside.index(True)] * 2
+
+
+def test_a_class_with_many_regions_is_cut_short() -> None:
+    """Seven members between eight others on a line: no two members are in one interval."""
+    x = torch.arange(15.0)[:, None]
+    lines = LinearBoundaries(torch.ones(14, 1), -torch.arange(14) - 0.5, torch.tensor([[0, 1]] * 14))
+    regions = Regions.fit(lines, x, torch.arange(15) % 2, tight=True)
+    shown = [line.split() for line in str(regions).splitlines() if line.split()[0] == "1"]
+    assert [row[2] for row in shown[:5]] == ["1"] * 5
+    assert " ".join(shown[5]) == "1 … 2 more regions, which cover 2"
+    assert len(shown) == 6
+
+
+def test_no_matrix_of_instances_and_boundaries_is_larger_than_64_mb(monkeypatch) -> None:
+    """2,000 boundaries and 9,000 instances: 18 million numbers in all."""
+    made: list[int] = []
+    plain = LinearBoundaries.__call__
+
+    def measured(self: LinearBoundaries, x: Tensor) -> Tensor:
+        made.append(len(x) * len(self))
+        return plain(self, x)
+
+    generator = torch.Generator().manual_seed(0)
+    lines = LinearBoundaries(
+        torch.randn(2000, 1, generator=generator), torch.zeros(2000), torch.tensor([[0, 1]]).expand(2000, 2)
+    )
+    one = DecisionRegion(0, torch.arange(2000), torch.ones(2000), covered=1, intruders=0)
+    regions, x = Regions(lines, (one,), torch.ones(1, 2000)), torch.ones(9000, 1)
+    monkeypatch.setattr(LinearBoundaries, "__call__", measured)
+    regions.assign(x, torch.zeros(9000, dtype=torch.long))
+    assert sum(made) == 9000 * 2000
+    assert 4 * max(made) <= 64 * 2**20
+
+
+@pytest.mark.parametrize("size", [1, 40, 10_000])
+def test_pieces_do_not_change_what_is_found(monkeypatch, size: int) -> None:
+    whole, x, predictions = fitted()
+    monkeypatch.setattr(regions_module, "_MATRIX_SIZE", size)
+    pieces, _, _ = fitted()
+    assert str(pieces) == str(whole)
+    away = 3 * x
+    assert torch.equal(pieces.assign(away, predictions), whole.assign(away, predictions))
+    own = whole.assign(x, predictions)
+    assert torch.equal(pieces.violated(away, own), whole.violated(away, own))
+
+
+def test_a_region_with_few_boundaries_competes_with_one_that_has_more() -> None:
+    """0 < x < 3 and y > 0, or x < 0: the point (−1, 1) is outside of the first by one boundary and in the second."""
+    lines = LinearBoundaries(
+        torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]]), torch.tensor([0.0, 3.0, 0.0]), torch.tensor([[0, 1]] * 3)
+    )
+    first = DecisionRegion(0, torch.tensor([0, 1, 2]), torch.ones(3), 5, 0)
+    second = DecisionRegion(0, torch.tensor([0]), -torch.ones(1), 3, 0)
+    regions = Regions(lines, (first, second), torch.ones(2, 3))
+    x = torch.tensor([[-1.0, 1.0], [1.0, 1.0], [5.0, 1.0]])
+    assert regions.assign(x, torch.zeros(3, dtype=torch.long)).tolist() == [
+        1,
+        0,
+        0,
+    ]  # the last: one each, the first wins

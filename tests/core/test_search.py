@@ -192,3 +192,22 @@ def test_copies_are_run_in_pieces_that_fit_into_memory(monkeypatch) -> None:
     assert pieces.tolist() == whole.tolist()
     assert sizes == [10, 8, 8]
     assert len(run_toggled(value, value.ptr, state, units[:0])[1]) == 0
+
+
+def test_inside_the_region_means_up_to_even_odds() -> None:
+    effect, value = torch.tensor([0.1, 0.9]), torch.tensor([0.5, 0.6])
+    chosen = [prefer(effect, 0.2)(value - shift, torch.arange(2), torch.tensor([0, 0]), 1).item() for shift in (0, 1)]
+    assert chosen == [0, 1]
+
+
+def test_the_copies_of_a_hub_do_not_exist_all_at_once() -> None:
+    """3000 copies with 3000 units each: 9 million units."""
+    units, sizes = 3000, []
+
+    def measured(instances: Tensor, removed: Tensor) -> Tensor:
+        sizes.append(len(removed))
+        return torch.zeros(len(instances))
+
+    run_toggled(measured, torch.tensor([0, units]), torch.zeros(units, dtype=torch.bool), torch.arange(units))
+    assert sum(sizes) == units**2
+    assert max(sizes) <= search.TOGGLED_UNITS + units

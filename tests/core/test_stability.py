@@ -71,3 +71,12 @@ def test_units_are_found_again_by_their_nodes() -> None:
     assert same_units(pair, others, 4).tolist() == [1, -1, 2, 0]
     nothing: Tensor = torch.empty(2, 0, dtype=torch.long)
     assert same_units(nothing, others, 4).tolist() == [-1] * 4
+
+
+def test_every_pair_of_a_complete_graph_is_found_and_no_other() -> None:
+    """Five nodes, and a sixth without a unit; of the units those to node 3 are gone."""
+    every = torch.combinations(torch.arange(6)).T
+    pair = every[:, (every != 3).all(0) & (every < 5).all(0)]
+    known = {tuple(ends): place for place, ends in enumerate(pair.T.tolist())}
+    assert len(known) == 6
+    assert same_units(pair, every, 6).tolist() == [known.get(tuple(ends), -1) for ends in every.T.tolist()]

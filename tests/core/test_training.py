@@ -212,6 +212,8 @@ def test_an_epoch_may_be_a_part_of_a_pass_or_several(batch_size: int, steps: int
     assert epoch.terms["one"] == pytest.approx(1.0)
     first = [place for ids in seen[:4] for place in ids] if batch_size == 8 else seen[0]
     assert len(set(first)) == len(first)
+    if batch_size >= 30:
+        assert seen == [list(range(30))] * len(sizes)  # in a single batch the order has no meaning, and stays
 
 
 def test_the_running_mean_of_the_weights_is_validated_and_kept() -> None:
@@ -272,3 +274,52 @@ def test_a_network_that_stops_before_the_others_keeps_its_last_weights_of_then()
     assert [len(own) for own in run.histories] == [3, 20]
     assert net.w[0].item() == weights[2][0].item()
     assert net.w[1].item() == weights[19][1].item()
+
+
+def test_a_pass_named_by_its_number_of_steps_is_a_pass() -> None:
+    """30 instances in batches of 8: four steps."""
+    plain, named = make(), make()
+    named.schedule = replace(named.schedule, steps=4)
+    assert list(named) == list(plain)
+    assert weights(named) == weights(plain)
+
+
+def test_the_running_mean_counts_steps_not_epochs() -> None:
+    run, before = make(epochs=2), []
+    run.schedule = replace(run.schedule, averaging=0.99, batch_size=10)
+    plain = run.loss
+    run.loss = lambda ids, progress: (before.append(run.net.weight.detach().clone()), plain(ids, progress))[1]
+    seen, held = [], run.validate
+    run.validate = lambda: (seen.append(run.net.weight.detach().clone()), held())[1]
+    trained = [run.net.weight.detach().clone() for _ in run]
+    after = [*before[1:3], trained[0], *before[4:6], trained[1]]  # each of the six steps
+    mean = before[0]
+    for step, now in enumerate(after):
+        share = (1 + step) / (10 + step)
+        mean = share * mean + (1 - share) * now
+        if step % 3 == 2:
+            torch.testing.assert_close(seen[step // 3], mean)
+
+
+def test_the_learning_rate_follows_its_decay() -> None:
+    """The first step of Adam moves every weight by the learning rate, whatever the gradient."""
+    run = make(epochs=1)
+    run.schedule = replace(run.schedule, lr=0.1, batch_size=30, decay=lambda progress: 0.25 + progress, keep_last=True)
+    first = run.net.weight.detach().clone()
+    list(run)
+    torch.testing.assert_close((run.net.weight - first).abs(), torch.full((1, 3), 0.025), rtol=1e-3, atol=0)
+
+
+def test_a_loss_that_is_never_a_number_runs_out_of_patience_like_one_that_stays() -> None:
+    run = make(epochs=6, patience=2, validate=lambda: math.nan)
+    assert len(list(run)) == len(list(make(epochs=6, patience=2, validate=lambda: 1.0))) == 3
+
+
+def test_without_patience_the_first_epoch_is_the_last() -> None:
+    assert len(list(make(epochs=6, patience=0, validate=lambda: 1.0))) == 1
+
+
+def test_one_network_has_one_history() -> None:
+    run = make(epochs=2)
+    list(run)
+    assert run.histories == [run.history]

@@ -1,13 +1,23 @@
 """Answers of a batch against those alone: the sample, the tolerance, and what counts as different."""
 
 import math
+from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor
 
 from rcexplainer.core.counterfactual import Removal, Verified
-from rcexplainer.core.verification import Answers, Interference, check_alone, check_company, gaps
+from rcexplainer.core.verification import (
+    SAMPLE,
+    Answers,
+    Interference,
+    check_alone,
+    check_company,
+    check_minimal,
+    gaps,
+    sample,
+)
 
 PTR = torch.tensor([0, 2, 4])
 REMOVED = torch.tensor([True, False, False, True])
@@ -102,3 +112,65 @@ def test_without_a_search_there_is_nothing_to_claim() -> None:
         raise AssertionError("nothing is to be run")
 
     check_company(answers(searched=False), never)
+
+
+def test_a_dispute_is_a_flip_that_the_final_run_does_not_confirm_or_only_it_sees() -> None:
+    seen, said = torch.tensor([True, True, False, False]), torch.tensor([True, False, True, False])
+    ptr, rows = torch.zeros(5, dtype=torch.long), torch.zeros(4, 2)
+    found, final = Removal(torch.zeros(0, dtype=torch.bool), seen), Verified(rows, said, said)
+    assert Answers(ptr, rows, found, final).disputed.tolist() == [False, True, True, False]
+    assert Answers(ptr, rows).disputed.tolist() == [False] * 4
+
+
+def minimal(claimed: list[bool]) -> Answers:
+    """Three flipped instances with three units each, of which two, one and two are removed."""
+    removed = torch.tensor([True, True, False, False, True, False, True, False, True])
+    flipped, before = torch.tensor([True] * 3), torch.tensor([[0.9, 0.1]] * 3).log()
+    found, final = Removal(removed, flipped), Verified(before.flip(1), flipped, torch.tensor(claimed))
+    return Answers(torch.tensor([0, 3, 6, 9]), before, found, final)
+
+
+def put_back(still_flipped: list[bool]):
+    """A model that gives these answers, and the copies it was asked for."""
+    asked: list[tuple[int, list[bool]]] = []
+
+    def alone(ids: Tensor, removed: Tensor) -> Tensor:
+        asked.extend(zip(ids.tolist(), removed.view(-1, 3).tolist(), strict=True))
+        rest = torch.tensor([0.2 if flipped else 0.7 for flipped in still_flipped])
+        return torch.stack([rest, 1 - rest], 1).log()
+
+    return alone, asked
+
+
+def test_a_minimal_result_is_looked_at_with_each_removed_unit_put_back() -> None:
+    """The first alone: the second has one unit, without which it is the instance itself; the third makes no claim."""
+    alone, asked = put_back([False, False])
+    check_minimal(minimal([True, True, False]), alone, 3, seed=0)
+    assert asked == [(0, [False, True, False]), (0, [True, False, False])]
+    with pytest.raises(Interference, match=r"1 of 2 answers differ in a batch$"):
+        check_minimal(minimal([True, True, False]), put_back([False, True])[0], 3, seed=0)
+
+
+def test_as_many_minimal_results_are_looked_at_as_the_sample_has() -> None:
+    for size, copies in ((3, 4), (0, 0)):
+        alone, asked = put_back([False] * copies)
+        check_minimal(minimal([True, True, True]), alone, size, seed=0)
+        assert [one for one, _ in asked] == [0, 0, 2, 2][:copies]
+    few, asked = put_back([False] * 2)
+    everyone = [sample(minimal([True] * 3), 1, seed).item() for seed in range(8)]
+    assert set(everyone) == {0, 1, 2}
+    check_minimal(minimal([True] * 3), few, 1, seed=everyone.index(2))
+    assert asked == [(2, [False, False, True]), (2, [True, False, False])]
+
+
+def test_without_a_search_nothing_is_minimal() -> None:
+    def never(ids: Tensor, removed: Tensor) -> Tensor:
+        raise AssertionError("nothing is to be run")
+
+    check_minimal(answers(searched=False), never, 16, seed=0)
+    check_minimal(minimal([False] * 3), never, 16, seed=0)
+
+
+def test_the_sample_has_the_size_that_the_documentation_gives() -> None:
+    page = Path(__file__).parents[2] / "docs" / "your-model.md"
+    assert f"In every call a seeded sample of {SAMPLE} instances" in " ".join(page.read_text(encoding="utf-8").split())
