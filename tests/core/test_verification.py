@@ -9,7 +9,9 @@ from torch import Tensor
 
 from rcexplainer.core.counterfactual import Removal, Verified
 from rcexplainer.core.verification import (
+    LATER_SAMPLE,
     SAMPLE,
+    SCORES_SAMPLE,
     Answers,
     Interference,
     check_alone,
@@ -171,6 +173,8 @@ def test_without_a_search_nothing_is_minimal() -> None:
     check_minimal(minimal([False] * 3), never, 16, seed=0)
 
 
-def test_the_sample_has_the_size_that_the_documentation_gives() -> None:
+def test_the_samples_have_the_sizes_that_the_documentation_gives() -> None:
     page = Path(__file__).parents[2] / "docs" / "your-model.md"
-    assert f"In every call a seeded sample of {SAMPLE} instances" in " ".join(page.read_text(encoding="utf-8").split())
+    text = " ".join(page.read_text(encoding="utf-8").split())
+    assert f"In every call a seeded sample of {SAMPLE} instances (of the first chunk of a search; " in text
+    assert f"; {LATER_SAMPLE} of each later one, {SCORES_SAMPLE} where nothing is searched)" in text
