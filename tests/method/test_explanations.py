@@ -3,6 +3,7 @@
 import copy
 import pickle
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -14,6 +15,7 @@ import rcexplainer as rc
 from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
 from rcexplainer.gnn import scope
 from rcexplainer.method import explanations as columns
+from rcexplainer.tasks.computation_graph import Instance
 from tests.gnn.graphs import make_graphs
 
 
@@ -204,3 +206,40 @@ def test_a_pickled_slice_holds_its_own_graphs_alone(fitted, graphs) -> None:
 def test_an_index_out_of_range_says_how_many_there_are(fitted, graphs) -> None:
     with pytest.raises(IndexError, match="there are 24 explanations, numbered from 0: got 24"):
         fitted.explain(graphs)[24]
+
+
+def test_its_text_shows_the_first_three_and_how_many_there_are(fitted, graphs) -> None:
+    found = fitted.explain(graphs, search="none")
+    three = ", ".join(repr(one) for one in found[:3])
+    assert repr(found[:3]) == f"[{three}]"
+    assert repr(found[:4]) == f"[{three}, … 4 in all]"
+    assert repr(found[:0]) == "[]"
+
+
+class Elsewhere:
+    """A graph on a device that this machine need not have."""
+
+    def __init__(self, graph: Data) -> None:
+        self.graph = graph
+        self.edge_index = SimpleNamespace(device=torch.device("cuda"))
+
+    def cpu(self) -> Data:
+        return copy.copy(self.graph)
+
+
+def test_a_graph_on_another_device_is_moved_once_for_all_its_explanations(graphs) -> None:
+    there, here = Elsewhere(graphs[0]), graphs[1]
+    edges = graphs[0].num_edges
+    found = columns.ExplanationColumns(
+        [Instance(there, graphs[0]), Instance(there, graphs[0]), Instance(here, here)],
+        [0, edges, 2 * edges, 2 * edges + here.num_edges],
+        torch.rand(2 * edges + here.num_edges),
+        torch.full((3, 2), 0.5),
+        [0, 0, 0],
+        (),
+        None,
+    )
+    first, second, third = rc.Explanations(found)
+    assert first.graph is second.graph
+    assert torch.equal(first.graph.edge_index, graphs[0].edge_index)
+    assert third.graph is here
