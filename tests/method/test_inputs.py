@@ -77,6 +77,8 @@ class Runs:
 
     def __call__(self, some, masks):
         self.sizes.append(len(some))
+        if len(self.sizes) > 50:
+            pytest.fail("the same instances are run again and again")
         if len(some) > self.most:
             raise torch.OutOfMemoryError("too many")
         found = {row: self.wrong[one.index] for row, one in enumerate(some) if one.index in self.wrong}
