@@ -12,10 +12,13 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.nn import GraphConv, global_add_pool
 
 import rcexplainer as rc
+from rcexplainer.baselines import Random
 from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
 from rcexplainer.gnn import scope
 from rcexplainer.method import explanations as columns
 from rcexplainer.tasks.computation_graph import Instance
+from rcexplainer.testing.sample_graphs import sample_graphs
+from rcexplainer.testing.sample_networks import random_network
 from tests.gnn.graphs import make_graphs
 
 
@@ -243,3 +246,23 @@ def test_a_graph_on_another_device_is_moved_once_for_all_its_explanations(graphs
     assert first.graph is second.graph
     assert torch.equal(first.graph.edge_index, graphs[0].edge_index)
     assert third.graph is here
+
+
+def test_an_explanation_of_a_graph_is_of_the_graph_itself_and_one_of_a_node_of_its_computation_graph() -> None:
+    one = Random().fit(random_network("graphconv"), sample_graphs()).explain(sample_graphs()[0])
+    assert one.instance is one.graph
+    assert one.computation is None
+    assert one.edge_ids is None
+    assert one.node_ids is None
+    assert one.refined == 0
+    path = torch.tensor([[0, 1], [1, 2], [2, 3], [3, 4], [4, 5]]).T
+    graph = Data(x=sample_graphs()[0].x[:6], edge_index=torch.cat([path, path.flip(0)], 1))
+    node = Random(task="node").fit(random_network("graphconv", "node"), graph).explain(graph, index=0)
+    assert node.graph is graph
+    assert node.instance is node.computation
+    assert node.node_ids.tolist() == [0, 1, 2]  # two layers, two hops
+    assert torch.equal(node.computation.x, graph.x[:3])
+    assert {frozenset(edge) for edge in graph.edge_index[:, node.edge_ids].T.tolist()} == {
+        frozenset({0, 1}),
+        frozenset({1, 2}),
+    }
