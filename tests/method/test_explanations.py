@@ -266,3 +266,19 @@ def test_an_explanation_of_a_graph_is_of_the_graph_itself_and_one_of_a_node_of_i
         frozenset({0, 1}),
         frozenset({1, 2}),
     }
+
+
+def test_results_as_columns_leave_failures_out(fitted, graphs) -> None:
+    wrong = copy.copy(graphs[1])
+    wrong.x = torch.full_like(wrong.x, torch.nan)
+    listed = fitted.explain([graphs[0], wrong, *graphs[2:5]], on_error="keep", search="none")
+    whole = fitted.explain(Batch.from_data_list(graphs[:3]), search="none")
+    for found, expected in ((listed, [0, 2, 3, 4]), (whole, [0, 1, 2])):
+        seen = {}
+        for part, places, rows in found.columns():
+            seen |= {place: part[row] for place, row in zip(places, rows, strict=True)}
+        assert sorted(seen) == expected
+        for place, one in seen.items():
+            same(one, found[place])
+    assert [one.index for one in listed.failures] == [1]
+    assert whole.failures == []
