@@ -98,6 +98,15 @@ def test_failures_are_numbered_through_all_chunks(fitted) -> None:
         assert [f"graph {one.index} has" in str(one.error) for one in found if isinstance(one, Failure)] == [True, True]
 
 
+@pytest.mark.usefixtures("chunk_size")
+def test_progress_ends_with_the_last_instance(fitted, capsys) -> None:
+    for asked in (sample_graphs(), Batch.from_data_list(sample_graphs())):
+        fitted.explain(asked, search="none", progress=True)
+        assert " 4/4 [" in capsys.readouterr().err.rpartition("\r")[2]
+    list(fitted.explain_iter(sample_graphs(), search="none", progress=True))
+    assert " 4graph [" in capsys.readouterr().err.rpartition("\r")[2]
+
+
 def test_there_must_be_something_to_explain(fitted) -> None:
     with pytest.raises(GraphError, match="there is nothing to explain"):
         list(fitted.explain_iter([]))

@@ -121,6 +121,22 @@ def test_of_few_graphs_too_it_is_noticed_that_a_model_mixes_them(search, count: 
         torch.testing.assert_close(one.probabilities, alone.softmax(0))
 
 
+def test_a_single_graph_whose_copies_are_mixed_is_searched_one_by_one(caplog) -> None:
+    """A flip that a search sees in a batch of copies, and a run alone does not, is looked for again."""
+    graphs, model = sample_graphs(12), Net()
+    fitted = Random().fit(model, graphs)
+    model.keeper = Centred()
+    together = fitted.explain(graphs)
+    caplog.clear()
+    with caplog.at_level(logging.WARNING):
+        single = [fitted.explain(graph) for graph in graphs]
+    assert "this call is run one by one" in caplog.text
+    for one, other in zip(single, together, strict=True):
+        assert not one.counterfactual.disputed
+        assert one.counterfactual.flipped == other.counterfactual.flipped
+    assert any(one.counterfactual.flipped for one in single)
+
+
 @pytest.mark.parametrize("search", ["none", "prefix", "greedy"])
 def test_an_honest_model_is_not_warned_of(search, caplog) -> None:
     graphs = sample_graphs()
