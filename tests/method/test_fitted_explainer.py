@@ -130,3 +130,22 @@ def test_a_method_without_training_fits_any_graphs_of_the_kind() -> None:
     graphs = sample_graphs(8)
     fitted = Random().fit(random_network("graphconv"), graphs[:2])
     assert len(fitted.explain(graphs[2:])) == 6
+
+
+def test_a_search_takes_what_is_refused_without_one(fitted) -> None:
+    graph = sample_graphs()[0]
+    assert fitted.explain(graph, confidence=0.6, budget=100).counterfactual.confidence == 0.6
+    with pytest.raises(RCExplainerError, match=r"confidence=0\.6 is for counterfactuals"):
+        fitted.explain(graph, search="none", confidence=0.6)
+    with pytest.raises(RCExplainerError, match=r"budget=100 is for edge scores and counterfactuals"):
+        fitted.explain(graph, disclose="prediction", budget=100)
+
+
+def test_nodes_are_of_one_graph_not_of_a_batch() -> None:
+    nodes = Random(task="node").fit(random_network("graphconv", "node"), whole_graph())
+    with pytest.raises(RCExplainerError, match="nodes are explained in one graph at a time, got 2 graphs"):
+        nodes.explain(Batch.from_data_list(sample_graphs(2)), search="none")
+    found = nodes.explain(Batch.from_data_list([whole_graph()]), search="none")
+    for one, other in zip(found, nodes.explain(whole_graph(), search="none"), strict=True):
+        assert one.index == other.index
+        assert torch.equal(one.edge_scores, other.edge_scores)
