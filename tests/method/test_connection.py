@@ -38,6 +38,28 @@ def test_an_edge_ranks_below_the_path_to_the_node() -> None:
     assert torch.equal(connected.unit_relevance, connected.unit_scores)
 
 
+@pytest.mark.parametrize(
+    ("detour", "connected"),
+    [([(0, 2), (1, 2)], 0.8), ([(0, 2), (2, 4), (1, 4)], 0.1 + FOLLOW * (0.8 - 0.1))],
+    ids=["two edges", "three edges"],
+)
+def test_a_detour_connects_if_it_is_no_longer_than_messages_go(detour, connected: float) -> None:
+    """A network with two layers is asked about node 0; 1–3 is at the end of 0–1, which is weak, and of the detour."""
+
+    class Given(Random):
+        def scores(self, instances, labels):
+            pairs = instances.units.pair.T.tolist()  # all nodes are within two hops, and keep their numbers
+            return torch.tensor([{(0, 1): 0.1, (1, 3): 0.8}.get((one, other), 0.9) for one, other in pairs])
+
+    ends = torch.tensor([(0, 1), (1, 3), *detour]).T
+    graph = Data(x=whole_graph().x[:5], edge_index=torch.cat([ends, ends.flip(0)], 1))
+    fitted = Given(task="node", connected=True).fit(random_network("graphconv", "node"), graph)
+    assert fitted.hops == 2
+    one = fitted.explain(graph, index=0, search="none")
+    (unit,) = (one.units.pair == torch.tensor([[1], [3]])).all(0).nonzero().flatten().tolist()
+    torch.testing.assert_close(float(one.unit_scores[unit]), connected)
+
+
 @pytest.mark.parametrize("method", [Random, Occlusion, GreedyDeletion])
 def test_an_edge_is_worth_its_best_path(method) -> None:
     graph, model = whole_graph(), random_network("graphconv", "node")

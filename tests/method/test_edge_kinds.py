@@ -5,6 +5,7 @@ from torch import tensor
 from torch_geometric.data import Data
 
 from rcexplainer.explanation import Explanation
+from rcexplainer.method import edge_kinds
 from rcexplainer.method.edge_kinds import EdgeKinds
 
 
@@ -50,3 +51,22 @@ def test_without_telling_features_degrees_are_kinds() -> None:
     kinds = EdgeKinds.of([one])  # more rows than there may be kinds
     assert kinds.text((1, 1)) == "degrees 1–1"
     assert kinds.counts(0, one, tensor([0])) == {(1, 1): 1}
+
+
+def test_a_feature_for_each_node_is_a_row_of_one() -> None:
+    one = path(tensor([3.0, 0.0, 3.0, 3.0]))
+    assert texts(EdgeKinds.of([one]), one) == {"#0–#1": 2, "#1–#1": 1}
+
+
+def test_as_many_rows_as_there_may_be_kinds_are_kinds(monkeypatch) -> None:
+    one = path(ONE_HOT)
+    monkeypatch.setattr(edge_kinds, "MOST_KINDS", 3)
+    assert EdgeKinds.of([one]).names == ("2", "1", "0")
+    monkeypatch.setattr(edge_kinds, "MOST_KINDS", 2)
+    assert EdgeKinds.of([one]).names == ()
+
+
+def test_every_node_has_a_kind_also_without_edges() -> None:
+    one = path(None)
+    one.graph.num_nodes = 6
+    assert EdgeKinds.of([one]).of_node[0].tolist() == [1, 2, 2, 1, 0, 0]

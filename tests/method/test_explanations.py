@@ -3,6 +3,7 @@
 import copy
 import pickle
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -11,9 +12,13 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.nn import GraphConv, global_add_pool
 
 import rcexplainer as rc
+from rcexplainer.baselines import Random
 from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
 from rcexplainer.gnn import scope
 from rcexplainer.method import explanations as columns
+from rcexplainer.tasks.computation_graph import Instance
+from rcexplainer.testing.sample_graphs import sample_graphs
+from rcexplainer.testing.sample_networks import random_network
 from tests.gnn.graphs import make_graphs
 
 
@@ -204,3 +209,76 @@ def test_a_pickled_slice_holds_its_own_graphs_alone(fitted, graphs) -> None:
 def test_an_index_out_of_range_says_how_many_there_are(fitted, graphs) -> None:
     with pytest.raises(IndexError, match="there are 24 explanations, numbered from 0: got 24"):
         fitted.explain(graphs)[24]
+
+
+def test_its_text_shows_the_first_three_and_how_many_there_are(fitted, graphs) -> None:
+    found = fitted.explain(graphs, search="none")
+    three = ", ".join(repr(one) for one in found[:3])
+    assert repr(found[:3]) == f"[{three}]"
+    assert repr(found[:4]) == f"[{three}, … 4 in all]"
+    assert repr(found[:0]) == "[]"
+
+
+class Elsewhere:
+    """A graph on a device that this machine need not have."""
+
+    def __init__(self, graph: Data) -> None:
+        self.graph = graph
+        self.edge_index = SimpleNamespace(device=torch.device("cuda"))
+
+    def cpu(self) -> Data:
+        return copy.copy(self.graph)
+
+
+def test_a_graph_on_another_device_is_moved_once_for_all_its_explanations(graphs) -> None:
+    there, here = Elsewhere(graphs[0]), graphs[1]
+    edges = graphs[0].num_edges
+    found = columns.ExplanationColumns(
+        [Instance(there, graphs[0]), Instance(there, graphs[0]), Instance(here, here)],
+        [0, edges, 2 * edges, 2 * edges + here.num_edges],
+        torch.rand(2 * edges + here.num_edges),
+        torch.full((3, 2), 0.5),
+        [0, 0, 0],
+        (),
+        None,
+    )
+    first, second, third = rc.Explanations(found)
+    assert first.graph is second.graph
+    assert torch.equal(first.graph.edge_index, graphs[0].edge_index)
+    assert third.graph is here
+
+
+def test_an_explanation_of_a_graph_is_of_the_graph_itself_and_one_of_a_node_of_its_computation_graph() -> None:
+    one = Random().fit(random_network("graphconv"), sample_graphs()).explain(sample_graphs()[0])
+    assert one.instance is one.graph
+    assert one.computation is None
+    assert one.edge_ids is None
+    assert one.node_ids is None
+    assert one.refined == 0
+    path = torch.tensor([[0, 1], [1, 2], [2, 3], [3, 4], [4, 5]]).T
+    graph = Data(x=sample_graphs()[0].x[:6], edge_index=torch.cat([path, path.flip(0)], 1))
+    node = Random(task="node").fit(random_network("graphconv", "node"), graph).explain(graph, index=0)
+    assert node.graph is graph
+    assert node.instance is node.computation
+    assert node.node_ids.tolist() == [0, 1, 2]  # two layers, two hops
+    assert torch.equal(node.computation.x, graph.x[:3])
+    assert {frozenset(edge) for edge in graph.edge_index[:, node.edge_ids].T.tolist()} == {
+        frozenset({0, 1}),
+        frozenset({1, 2}),
+    }
+
+
+def test_results_as_columns_leave_failures_out(fitted, graphs) -> None:
+    wrong = copy.copy(graphs[1])
+    wrong.x = torch.full_like(wrong.x, torch.nan)
+    listed = fitted.explain([graphs[0], wrong, *graphs[2:5]], on_error="keep", search="none")
+    whole = fitted.explain(Batch.from_data_list(graphs[:3]), search="none")
+    for found, expected in ((listed, [0, 2, 3, 4]), (whole, [0, 1, 2])):
+        seen = {}
+        for part, places, rows in found.columns():
+            seen |= {place: part[row] for place, row in zip(places, rows, strict=True)}
+        assert sorted(seen) == expected
+        for place, one in seen.items():
+            same(one, found[place])
+    assert [one.index for one in listed.failures] == [1]
+    assert whole.failures == []

@@ -226,6 +226,43 @@ def test_where_search_and_final_run_disagree_nothing_is_claimed(caplog) -> None:
         torch.testing.assert_close(one.counterfactual.probabilities, said)
 
 
+class Hasty(nn.Module):
+    """One layer; once it knows its answers for the whole graph, it says the opposite when any edge of that is gone."""
+
+    def __init__(self, graph: Data) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv, self.head, self.edges = GraphConv(2, 8), nn.Linear(8, 2), graph.num_edges
+        self.whole: Tensor | None = None
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        if self.whole is not None and len(x) == len(self.whole) and edge_index.size(1) < self.edges:
+            return -self.whole
+        return self.head(self.conv(x, edge_index).relu())
+
+
+def test_minimal_is_what_the_whole_graph_says() -> None:
+    """Where a search in computation graphs needs two edges, one of them would do in the whole graph."""
+    first = torch.arange(40)
+    near = torch.cat([torch.stack([first, (first + far) % 40]) for far in (1, 2, 3)], 1)
+    x = torch.randn(40, 2, generator=torch.Generator().manual_seed(0))
+    graph = Data(x=x, edge_index=torch.cat([near, near.flip(0)], 1))
+    model = Hasty(graph).eval()
+    with torch.no_grad():
+        zoo.balance(model.head, model(graph.x, graph.edge_index))
+    fitted = rc.baselines.Occlusion(task="node").fit(model, graph)
+
+    @torch.no_grad()
+    def answer(graph: Data, node: int) -> Tensor:
+        return model(graph.x, graph.edge_index)[node].softmax(0)
+
+    with torch.no_grad():
+        model.whole = model(graph.x, graph.edge_index)
+    found = [one for one in fitted.explain(graph, index=list(range(40))) if not one.counterfactual.disputed]
+    assert true_claims(found, answer) >= 3
+    assert any(one.counterfactual.flipped and len(one.removed_units) > 1 for one in found)
+
+
 def test_a_model_that_raises_on_a_graph_alone_is_refused() -> None:
     class NeedsTwo(nn.Module):
         def forward(self, x: Tensor) -> Tensor:
