@@ -98,6 +98,29 @@ def test_a_tie_of_a_node_is_decided_in_the_whole_graph(index, caplog) -> None:
 # ---- models that mix what is run together
 
 
+class Loud(nn.Module):
+    """As `Rounding`, but in a run of more rows than `size` every embedding is far off."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.size = size
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return torch.full_like(rows, 1.0 if len(rows) == self.size else 3e3 if len(rows) > self.size else -1.0)
+
+
+@pytest.mark.parametrize("search", ["none", "prefix"])
+def test_a_tie_of_a_node_is_decided_in_the_whole_graph_also_one_by_one(search) -> None:
+    """The model mixes the nodes of a batch, so that each is run alone: what it is, the whole graph says."""
+    graph, model = whole_graph(30), Net(nodes=True)
+    fitted = Random(task="node").fit(model, graph)
+    tied(model, 30)
+    model.keeper = Loud(30)
+    found = fitted.explain(graph, index=[3, 5, 8, 9, 10], search=search)
+    assert [one.prediction for one in found] == [0] * 5
+    assert search == "none" or not any(one.counterfactual.flipped for one in found)
+
+
 class Centred(nn.Module):
     """Takes the mean of a batch away, so that a graph has no embedding of its own."""
 

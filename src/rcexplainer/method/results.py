@@ -93,7 +93,7 @@ class ExplainRun:
         if whole is not None and (errors := task.beyond_field(asked, instances, output, whole, self.hops)):
             raise Unsound(errors)
         ptr = instances.units.ptr
-        if not one_by_one and (len(asked) > 1 or self.whole is not None):
+        if len(asked) > 1 or self.whole is not None:
             log_probs = settle(log_probs, *nothing_removed(ptr), ptr, alone)
         labels = log_probs.argmax(1)
         readings = self._readings(instances, labels)
