@@ -234,6 +234,14 @@ def test_what_is_constant_in_training_neither_divides_by_zero_nor_explodes() -> 
     assert net(z, z_g, label, pair, owner).abs().max() < 100 * known.abs().max()
 
 
+def test_what_is_constant_in_training_keeps_its_unit() -> None:
+    net, nothing = EdgeMaskNet(nn.Identity(), 1, 1), torch.empty(0)
+    net.gate.forward = lambda z, *_: z
+    net.standardise(torch.full((3, 1), 5.0), torch.zeros(2, 1))
+    found = net(torch.tensor([[5.0], [6.0], [3.0]]), torch.zeros(1, 1), nothing, nothing, nothing)
+    assert found.flatten().tolist() == [0, 1, -2]
+
+
 def test_a_mean_gate_hands_what_each_gate_says_to_its_mean() -> None:
     gates = [build(FactorisedGate, hidden=3), build(NeighbourGate, hidden=5)]
     some = inputs()
