@@ -1,4 +1,4 @@
-"""Pruning on models that are tables: what is left flips, is minimal, and holds the highest scores; and what it costs."""
+"""Pruning on models that are tables: what is left flips, is minimal, holds the highest scores; and what it costs."""
 
 from collections.abc import Callable
 from math import inf
@@ -53,7 +53,7 @@ SIZES = st.integers(1, 40) | st.integers(250, 300)
 
 
 @given(st.lists(SIZES, min_size=1, max_size=3), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_the_units_that_are_needed_stay_and_no_others(sizes: list[int], data: st.DataObject) -> None:
     needed = [set(data.draw(st.lists(st.integers(0, size - 1), min_size=1, max_size=12))) for size in sizes]
     model = Model(sizes, [needs(own) for own in needed])
@@ -64,7 +64,7 @@ def test_the_units_that_are_needed_stay_and_no_others(sizes: list[int], data: st
 
 
 @given(st.lists(st.tuples(SIZES, st.integers(0, 2**16)), min_size=1, max_size=3), st.sampled_from([0.2, 0.5, 0.9]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @example([(12, 0), (300, 1), (600, 2)], 0.5)
 def test_what_is_left_flips_and_is_minimal_where_flips_are_not_monotone(cases, share: float) -> None:
     """Any number of units may flip or not. What is left is the top of the ranking, as the lowest scores go back first;
@@ -108,7 +108,7 @@ def test_what_is_not_flipped_is_left_alone_and_costs_nothing() -> None:
 
 
 @given(st.integers(1, 40) | st.just(300), st.integers(0, 60), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_within_any_budget_what_is_left_flips_and_no_more_is_claimed_than_was_seen(size, runs, data) -> None:
     needed = set(data.draw(st.lists(st.integers(0, size - 1), min_size=1, max_size=6)))
     model = Model([size], [needs(needed)])
