@@ -119,6 +119,31 @@ def test_a_few_dozen_runs_find_a_prefix_at_most_a_quarter_too_long(first: int) -
     assert not needed  # the budget ended before all shorter ones were tried
 
 
+def test_where_the_budget_ends_the_largest_drop_seen_is_kept() -> None:
+    """No length flips; the longest, which is probed, drops most, and shorter ones are tried after it."""
+    table = [0.9] * 1000 + [0.6]
+    table[70] = 0.8
+    _, length, flipped, _ = searched(table, runs=2 * (63 + 13 + 20))
+    assert (length, flipped) == (1000, False)
+
+
+def test_the_longest_prefix_is_probed_if_only_by_one_longer_than_the_probe_before() -> None:
+    _, length, flipped, _ = searched(flips_at(81, 81), runs=2 * (63 + 2))
+    assert (length, flipped) == (81, True)
+
+
+def test_the_longest_prefix_of_a_ranking_is_probed_once_beside_longer_ones() -> None:
+    model = ByLength([flips_at(100), flips_at(1000)])
+    best_prefix(model.query(), torch.linspace(1, 0, 1100), torch.ones(1100).bool())
+    assert model.tried[0].count(100) == 2  # as a probe, and when every length is tried
+
+
+@pytest.mark.parametrize(("size", "first"), [(1000, 79), (1000, 99), (1000, 64), (129, 128), (128, 127)])
+def test_the_prefix_one_shorter_than_a_probe_is_tried(size: int, first: int) -> None:
+    _, length, flipped, needed = searched([0.9] * first + [FLIP] * (size + 1 - first))
+    assert (length, flipped, needed) == (first, True, True)
+
+
 def test_with_budget_enough_the_last_unit_is_needed() -> None:
     _, length, flipped, needed = searched(flips_at(1000, 300, 400), runs=10_000)
     assert (length, flipped, needed) == (300, True, True)

@@ -128,6 +128,21 @@ def test_units_known_to_be_needed_are_not_put_back() -> None:
     assert model.copies == 2
 
 
+@pytest.mark.parametrize(
+    ("size", "rule", "left", "runs"),
+    [(1, needs({0}), [0], 0), (2, needs({0}), [0], 3), (1, lambda removed: True, [], 1)],
+    ids=["the only unit", "one of two", "what flips anyway"],
+)
+def test_the_instance_as_it_was_is_not_run_again(size: int, rule: Flips, left: list[int], runs: int) -> None:
+    model = Model([size], [rule])
+    before = model(torch.tensor([0]), torch.zeros(size).bool())
+    query = FlipQuery(model.ptr, model, torch.tensor([0]), before=before)
+    model.copies = 0
+    found = prune(query, torch.linspace(1, 0, size), torch.ones(size).bool(), torch.tensor([True]))
+    assert (found.removed.nonzero().flatten().tolist(), found.minimal.tolist()) == (left, [True])
+    assert model.copies <= runs
+
+
 @pytest.mark.parametrize("size", [3, 16])
 def test_what_was_needed_at_first_is_put_back_where_others_went_back_before(size: int) -> None:
     """Without the last unit nothing flips, unless about half of the others are there again."""
