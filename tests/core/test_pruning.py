@@ -154,7 +154,9 @@ def test_what_was_needed_at_first_is_put_back_where_others_went_back_before(size
     assert found.minimal.all()
 
 
-@pytest.mark.parametrize(("size", "needed", "bound"), [(1024, {3, 500, 900}, 200), (4096, {0, 1000, 4000}, 300)])
+@pytest.mark.parametrize(
+    ("size", "needed", "bound"), [(256, {30, 255}, 150), (1024, {3, 500, 900}, 200), (4096, {0, 1000, 4000}, 300)]
+)
 def test_few_units_are_found_anywhere_in_a_very_long_removal(size: int, needed: set[int], bound: int) -> None:
     """One by one the first round alone would cost a run for every unit."""
     model = Model([size], [needs(needed)])
@@ -175,3 +177,44 @@ def test_many_units_that_can_go_back_one_by_one_go_back_together() -> None:
     found = model.pruned(torch.linspace(1, 0, 60))
     assert found.removed.nonzero().flatten().tolist() == [*range(29), 59]
     assert model.copies < 400  # one by one about 60 + 59 + … + 31 = 1,365
+
+
+@pytest.mark.parametrize("size", [9, 10, 17])
+def test_all_that_can_go_back_do_so_in_one_round_if_they_are_many(size: int) -> None:
+    """Blocks fail, as the unit with the lowest score is needed; then each is tried alone, then 2, 4, 8, … and all."""
+    model = Model([size], [needs({size - 1})])
+    found = model.pruned(torch.linspace(1, 0, size))
+    assert found.removed.nonzero().flatten().tolist() == [size - 1]
+    blocks, together = {9: (1, 3), 10: (1, 4), 17: (2, 4)}[size]
+    assert model.copies <= blocks + size + together + 1
+
+
+@pytest.mark.parametrize("back", [2, 4, 8])
+def test_as_many_of_2_4_8_as_can_go_back_do_so_in_one_round(back: int) -> None:
+    """The lowest score is needed, and so many others that after this round none can go back."""
+    model = Model([20], [lambda removed: bool(removed[19]) and int(removed.sum()) >= 20 - back])
+    found = model.pruned(torch.linspace(1, 0, 20))
+    assert found.removed.nonzero().flatten().tolist() == [*range(19 - back), 19]
+    assert model.copies <= 2 + 20 + 5 + (20 - back)  # blocks of 10, 5; each alone; 2, 4, 8, 16, 19; each that is left
+
+
+def test_wherever_the_budget_ends_what_is_left_was_tried() -> None:
+    """Flips with 12, 11 or 9 units gone: two more may not go back with the first, three could."""
+    model = Model([12], [at_counts([count in (9, 11, 12) for count in range(13)])])
+    for runs in range(60):
+        assert int(model.pruned(random_scores(12), runs).removed.sum()) in (9, 11, 12)
+
+
+def test_what_an_instance_costs_does_not_depend_on_those_beside_it() -> None:
+    sizes = [12, 0, 600, 40, 1]
+    rules = [needs({0, 11}), needs(set()), needs({5, 300, 599}), needs({39}), needs({0})]
+
+    def spent(chosen: list[int]) -> list[int]:
+        model = Model([sizes[i] for i in chosen], [rules[i] for i in chosen])
+        meter = Meter(len(chosen), inf, torch.device("cpu"))
+        query = FlipQuery(model.ptr, model, torch.zeros(len(chosen)).long(), meter=meter)
+        scores = torch.cat([torch.linspace(1, 0, sizes[i]) for i in chosen])
+        prune(query, scores, torch.ones(len(scores)).bool(), torch.ones(len(chosen)).bool())
+        return meter.spent.tolist()
+
+    assert spent([0, 1, 2, 3, 4]) == [spent([i])[0] for i in range(5)]
