@@ -28,8 +28,10 @@ def build(gate_class: type[nn.Module], **settings: int) -> nn.Module:
     return gate.requires_grad_(False)
 
 
-def test_the_factorised_gate_is_its_formula() -> None:
-    gate = build(FactorisedGate, hidden=7)
+@pytest.mark.parametrize("classes", [CLASSES, 40])
+def test_the_factorised_gate_is_its_formula(classes: int) -> None:
+    """Also with many classes, where the output weights of each instance are gathered."""
+    gate = FactorisedGate(D, WIDTH, classes, hidden=7).requires_grad_(False)
     nn.init.normal_(gate.bias.weight)
     z, z_g, label, pair, owner = inputs()
     (u, v), c = gate.node.weight.chunk(2), gate.context
@@ -42,13 +44,15 @@ def test_the_factorised_gate_is_its_formula() -> None:
     torch.testing.assert_close(gate(z, z_g, label, pair, owner), torch.stack(expected))
 
 
-def test_the_neighbour_gate_is_its_formula() -> None:
+@pytest.mark.parametrize("every", [1, 6], ids=["nodes of several units", "nodes of one unit"])
+def test_the_neighbour_gate_is_its_formula(every: int) -> None:
     gate = build(NeighbourGate, hidden=7)
     nn.init.normal_(gate.bias.weight)
     z, z_g, label, pair, owner = inputs()
+    pair, owner = pair[:, ::every], owner[::every]
     hidden = gate.hidden(own_weights(gate), z, z_g, label, pair, owner)
     expected = []
-    for unit in range(UNITS):
+    for unit in range(len(owner)):
         ends, g = pair[:, unit].tolist(), int(owner[unit])
         heard = torch.zeros(7)
         for node in ends:
@@ -58,6 +62,17 @@ def test_the_neighbour_gate_is_its_formula() -> None:
         o, b = (table.weight[label[g]] for table in (gate.out, gate.bias))
         expected.append(o @ (hidden[unit] + heard.clamp_min(0)) + b[0])
     torch.testing.assert_close(gate(z, z_g, label, pair, owner), torch.stack(expected))
+
+
+@pytest.mark.parametrize("gate_class", [FactorisedGate, NeighbourGate])
+@pytest.mark.parametrize("hidden", [16, 256])
+def test_a_gate_begins_with_class_weights_of_a_size_that_leaves_the_logits_alone(gate_class, hidden: int) -> None:
+    """Sums over the hidden units are of size 1 whatever their number, and no class begins with a bias."""
+    torch.manual_seed(0)
+    gate = gate_class(D, WIDTH, 100, hidden=hidden)
+    for table in (gate.shift, gate.out):
+        assert table.weight.norm(dim=1).mean().item() == pytest.approx(1, rel=0.1)
+    assert torch.count_nonzero(gate.bias.weight) == 0
 
 
 def test_of_two_equal_units_each_hears_of_its_own_neighbours() -> None:
@@ -229,6 +244,14 @@ def test_what_is_constant_in_training_neither_divides_by_zero_nor_explodes() -> 
     assert net(z, z_g, label, pair, owner).abs().max() < 100 * known.abs().max()
 
 
+def test_what_is_constant_in_training_keeps_its_unit() -> None:
+    net, nothing = EdgeMaskNet(nn.Identity(), 1, 1), torch.empty(0)
+    net.gate.forward = lambda z, *_: z
+    net.standardise(torch.full((3, 1), 5.0), torch.zeros(2, 1))
+    found = net(torch.tensor([[5.0], [6.0], [3.0]]), torch.zeros(1, 1), nothing, nothing, nothing)
+    assert found.flatten().tolist() == [0, 1, -2]
+
+
 def test_a_mean_gate_hands_what_each_gate_says_to_its_mean() -> None:
     gates = [build(FactorisedGate, hidden=3), build(NeighbourGate, hidden=5)]
     some = inputs()
@@ -239,6 +262,7 @@ def test_a_mean_gate_hands_what_each_gate_says_to_its_mean() -> None:
         return logits.amax(0)
 
     assert torch.equal(MeanGate(gates, largest)(*some), both.amax(0))
+    assert torch.equal(MeanGate(gates[1:], largest)(*some), both[1])
 
 
 def test_the_mean_of_one_network_is_that_network_and_of_several_leaves_them_as_they_are() -> None:
@@ -290,6 +314,8 @@ def test_a_member_of_a_stack_is_the_network_it_was_made_of() -> None:
         member_of(nets[0], 0)
     with pytest.raises(ValueError, match="one class and shape"):
         GateStack([build(FactorisedGate), build(NeighbourGate)])
+    with pytest.raises(ValueError, match="one class and shape"):
+        GateStack([build(ConcatGate), build(DirectedGate)])  # of one shape, and yet not the same function
 
 
 def test_with_many_classes_nothing_is_made_for_each_of_them_and_each_unit() -> None:

@@ -45,3 +45,12 @@ def test_a_boundary_between_two_other_classes_does_not_count() -> None:
     x, predicted = torch.tensor([[2.0, 2.1]]), torch.tensor([0])
     regions = nearest_regions(BOUNDARIES, x, predicted)
     assert regions.rows.tolist() == [[0]]
+
+
+def test_intruders_are_those_of_other_classes_on_the_same_side() -> None:
+    x, predicted = torch.cat([X, torch.tensor([[0.2, -0.1]])]), torch.cat([PREDICTED, torch.tensor([2])])
+    regions = nearest_regions(BOUNDARIES, x, predicted)
+    rows, signs = regions.rows.flatten().tolist(), regions.signs.flatten().tolist()
+    found = {(one.label, row, sign): one.intruders for one, row, sign in zip(regions.regions, rows, signs, strict=True)}
+    # x > 0 holds both of class 2; y > 0 the one of class 1; x < 0 and y < 0 none but their own.
+    assert found == {(0, 0, 1): 2, (0, 1, 1): 1, (1, 0, -1): 0, (2, 1, -1): 0}

@@ -143,6 +143,32 @@ def test_the_ablation_is_the_confidence_of_both_graphs() -> None:
     assert terms["opposite"].item() == pytest.approx(2 * 3 * doubtful(sure(1 - mask[None])).mean().item())
 
 
+def test_nothing_is_regularised_unless_asked_for() -> None:
+    terms = lose_confidence(Masks(sigmoid), eta=1.0)(step())
+    assert (terms["sparse"].tolist(), terms["discrete"].tolist()) == ([0], [0])
+
+
+def test_only_instances_that_a_search_was_made_for_are_taught() -> None:
+    now = step()
+    order = order_loss(now.logits, now.ptr, now.owner, now.order).tolist()
+    effect = effect_loss(now.logits, now.owner, 2, now.effect, 0.1).tolist()
+    for taught, expected in (([False, True], (order[1], effect[1])), ([False, False], (0, 0))):
+        some = replace(now, taught=torch.tensor(taught))
+        found = follow_order(2.0)(some)["order"].item(), follow_effects(3.0, 0.1)(some)["effect"].item()
+        assert found == pytest.approx((2 * expected[0], 3 * expected[1]))
+
+
+def test_networks_side_by_side_have_sizes_and_pressures_of_their_own() -> None:
+    """The first instance is scored by one network, the second by another."""
+    now = replace(step(0.0), members=2)
+    size = torch.zeros(2).index_add(0, OWNER, now.logits.detach().sigmoid())
+    masks = Masks(sigmoid, sparse=0.5, target_size=(0.3, 1.2), press=(2.0, 5.0))
+    expected = 0.5 * torch.tensor([2.0, 5.0]) * (size - torch.tensor([0.3, 1.2]))
+    torch.testing.assert_close(leave_region(masks, 0.3)(now)["sparse"].detach(), expected)
+    alike = replace(masks, target_size=(0.3, 0.3), press=(2.0,))  # one value stands for both
+    torch.testing.assert_close(leave_region(alike, 0.3)(now)["sparse"].detach(), size - 0.3)
+
+
 def test_probabilities_are_weighed_as_boundaries_are() -> None:
     now = step()
     terms = lose_probability(Masks(sigmoid, weight=15.0), weight_same=0.2)(now)

@@ -1,6 +1,6 @@
 """Draws against literal Plackett–Luce probabilities, the estimated gradient against the exact one."""
 
-from itertools import permutations
+from itertools import pairwise, permutations
 from math import exp
 
 import pytest
@@ -67,18 +67,19 @@ def test_the_likelihood_is_the_literal_product_whatever_is_padded_together(monke
     torch.testing.assert_close(scores.grad.view(3, 3).sum(1), torch.zeros(3), atol=1e-6, rtol=0)
 
 
-def test_the_gradient_is_that_of_the_expected_outcome() -> None:
+@pytest.mark.parametrize("draws", [2, 4])
+def test_the_gradient_is_that_of_the_expected_outcome(draws: int) -> None:
     """Three units, one of which goes: the expectation is a sum of three."""
     gains = torch.tensor([0.2, 1.0, 0.6])
     ptr, owner = repeated(MANY)
 
     def outcome(removed: Tensor) -> Tensor:
-        return (removed.view(2, MANY, 3) * gains).sum(2)
+        return (removed.view(draws, MANY, 3) * gains).sum(2)
 
     exact, estimated = (torch.tensor(SCORES, requires_grad=True) for _ in range(2))
     expected = ((SHARPNESS * exact).softmax(0) * gains).sum()
     (-expected).backward()
-    loss = outcome_loss(estimated.repeat(MANY), ptr, owner, outcome, 2, random())
+    loss = outcome_loss(estimated.repeat(MANY), ptr, owner, outcome, draws, random())
     loss.mean().backward()
     assert loss.mean().item() == pytest.approx(-expected.item(), abs=0.015)
     torch.testing.assert_close(estimated.grad, exact.grad, atol=0.015, rtol=0.0)
@@ -139,3 +140,18 @@ def test_every_draw_takes_as_many_units_of_an_instance_as_the_others() -> None:
     assert counts[0, 1] == 0
     assert (counts[0, [0, 2, 3]] >= 1).all()
     assert not torch.equal(seen[0][0], seen[0][1])  # other units
+
+
+def test_sizes_are_spread_evenly_on_a_logarithmic_scale_from_3_to_30_per_cent() -> None:
+    ptr, owner = repeated(400, 1000)
+    sizes: list[Tensor] = []
+
+    def outcome(removed: Tensor) -> Tensor:
+        sizes.append(removed.view(2, 400, 1000).sum(2)[0])
+        return torch.zeros(2, 400)
+
+    outcome_loss(torch.zeros(400_000), ptr, owner, outcome, 2, random())
+    bounds = (30 * 10 ** torch.linspace(0, 1, 5)).tolist()
+    for low, high in pairwise(bounds):  # a quarter of them in each quarter of the scale
+        inside = (sizes[0] >= low - 0.5) & (sizes[0] <= high + 0.5)
+        assert float(inside.float().mean()) == pytest.approx(0.25, abs=0.07)

@@ -51,3 +51,11 @@ def test_the_mass_of_the_same_pattern_in_another_group() -> None:
     found = other.mass_of(one.keys)
     for key, mass in zip(one.keys.tolist(), found.tolist(), strict=True):
         assert mass == float(other.mass[other.keys == key].sum())
+
+
+def test_thousands_of_patterns_are_told_apart() -> None:
+    x = sides(0, 5000, 100)
+    assert len(set(map(tuple, x.tolist()))) == 5000
+    group = Patterns.of(x)
+    assert group.mass.tolist() == [1.0] * 5000
+    assert torch.equal(group.columns.T, x)  # in order of first occurrence

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
-from rcexplainer.core.plackett_luce import effect_loss, log_softmax, order_loss
+from rcexplainer.core.plackett_luce import effect_loss, log_softmax, order_loss, surprises
 from rcexplainer.core.segments import owners
 
 
@@ -37,6 +37,13 @@ def test_by_hand() -> None:
     assert value.item() == pytest.approx((log(3) + log(2) / 2 + 0) / (1 + 1 / 2 + 1 / 3))
     (value,), _ = loss_of([[1.0, 3.0]], [[1]])
     assert value.item() == pytest.approx(log(1 + exp(-2)))
+
+
+def test_the_surprise_of_each_step_by_hand() -> None:
+    ptr = torch.tensor([0, 3, 4, 6])
+    order = torch.tensor([[2, 0, -1], [-1, -1, -1], [1, 0, -1]])
+    found = surprises(torch.zeros(6), ptr, owners(ptr), order)
+    torch.testing.assert_close(found, torch.tensor([[log(3), log(2), 0], [0, 0, 0], [log(2), 0, 0]]))
 
 
 @st.composite
