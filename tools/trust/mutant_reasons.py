@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,7 @@ class Reason:
         return family and re.search(self.line, mutant["before"]) is not None
 
 
+@cache
 def reasons(file: Path = FILE) -> list[Reason]:
     """All reasons.
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mutant_tests import CORE, ENOUGH, METHOD, PYTEST, ROOT, its_tests
+from mutant_tests import CORE, METHOD, PYTEST, ROOT, its_tests
 
 EARLY = ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # hypothesis is imported before pytest can rewrite it
 # A mutant may compute for PATIENCE times its tests' usual time, and SLACK seconds: CPU time, as a busy machine must not
@@ -44,26 +44,26 @@ class Outcomes:
         self.known: dict[str, str] = {row["name"]: row["outcome"] for row in map(json.loads, lines)}
 
     def run(
-        self, listed: Sequence[dict[str, Any]], tests: dict[str, Any], workers: int, seconds: float, again: float
+        self, mutants: Sequence[dict[str, Any]], tests: dict[str, Any], workers: int, seconds: float, enough: float
     ) -> None:
-        """Try the mutants whose outcome is not known.
+        """Try mutants.
 
         Args:
-            listed: All mutants.
+            mutants: Those to be tried.
             tests: From `covering_tests`.
             workers: Processes at a time.
             seconds: No new mutant is begun after this long.
-            again: Also those that survived before, with so many seconds of tests each; 0 leaves them.
+            enough: Seconds of tests for each.
         """
         _warm()
-        _must_survive(listed, tests)
-        left = [m for m in listed if self.known.get(m["name"]) in ((None, "survived") if again else (None,))]
+        _must_survive(mutants, tests)
+        left = list(mutants)
         random.Random(0).shuffle(left)  # what is known after any time is a fair sample
         todo = iter(left)
         end, running = time.monotonic() + seconds, dict[int, Child]()
         while True:
             while len(running) < workers and time.monotonic() < end and (mutant := next(todo, None)) is not None:
-                if names := its_tests(mutant, tests, again or ENOUGH):
+                if names := its_tests(mutant, tests, enough):
                     child = _started(mutant, names, sum(tests["seconds"][name] for name in names))
                     running[child.process] = child
                 else:
@@ -104,10 +104,12 @@ def _warm() -> None:
     gc.freeze()  # pytest collects garbage at its end, which would go through all that was imported here
 
 
-def _must_survive(listed: Sequence[dict[str, Any]], tests: dict[str, Any]) -> None:
+def _must_survive(mutants: Sequence[dict[str, Any]], tests: dict[str, Any]) -> None:
     """Try files that are not changed: where they are "killed", so is everything, and nothing is learnt."""
     for package in (CORE, METHOD):
-        some = (m for m in listed if m["file"].startswith(package) and its_tests(m, tests))
+        some = [m for m in mutants if m["file"].startswith(package) and its_tests(m, tests)]
+        if not some:
+            continue
         mutant = min(some, key=lambda m: len(its_tests(m, tests)))
         alike = {**mutant, "source": (ROOT / mutant["file"]).read_text(encoding="utf-8")}
         names = its_tests(mutant, tests)

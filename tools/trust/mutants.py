@@ -25,7 +25,7 @@ from typing import Any
 
 from mutant_reasons import reason_of, reasons
 from mutant_runs import Outcomes
-from mutant_tests import CORE, METHOD, ROOT, covering_tests, its_tests
+from mutant_tests import CORE, ENOUGH, METHOD, ROOT, covering_tests, its_tests
 
 AIM = 0.9
 ALIVE = ("survived", "not executed", "no test")
@@ -55,8 +55,15 @@ def main() -> int:
         )
         return 0
     outcomes = Outcomes(folder / "outcomes.jsonl")
-    outcomes.run(listed, tests, args.workers, args.seconds, args.again)
+    tried = [m for m in listed if m["name"] not in outcomes.known or (args.again and _unexplained(m, outcomes.known))]
+    outcomes.run(tried, tests, args.workers, args.seconds, args.again or ENOUGH)
     return _report(args, listed, outcomes.known)
+
+
+def _unexplained(mutant: dict[str, Any], known: dict[str, str]) -> bool:
+    """Whether a mutant has survived, and a user could see its change."""
+    its = reason_of(mutant, reasons())
+    return known[mutant["name"]] in ALIVE and not (its and its.alike)
 
 
 def digest_of(*folders: str) -> str:
