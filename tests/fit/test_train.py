@@ -85,10 +85,13 @@ def test_masks_of_single_directions_cannot_rank_edges() -> None:
         RCExplainer(preset="released", gate="budget")
 
 
-@pytest.mark.parametrize("leave", ["region", "nearest", "class", "probability", "confidence"])
-def test_masks_learn_to_leave_whatever_they_should(case, leave: str) -> None:
+@pytest.mark.parametrize(
+    ("leave", "more"),
+    [("region", {}), ("nearest", {}), ("class", {}), ("probability", {}), ("confidence", {"lr": 0.001})],
+)
+def test_masks_learn_to_leave_whatever_they_should(case, leave: str, more: dict[str, float]) -> None:
     masks = {"weight_regions": 1.0, "weight_order": 0.0, "weight_effect": 0.0, "weight_outcome": 0.0, "noise": 0.0}
-    fitted = RCExplainer(leave=leave, epochs=12, on_collapse="report", **masks).fit(
+    fitted = RCExplainer(leave=leave, epochs=12, on_collapse="report", **masks, **more).fit(
         case.model, case.train, progress=False
     )
     assert set(fitted.history[-1].terms) == {"same", "opposite", "sparse", "discrete"}

@@ -1,6 +1,6 @@
 """The arguments of `explain`: what they choose, and what is refused."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 import torch
@@ -51,6 +51,29 @@ def test_arguments_are_given_by_name(fitted, call: str) -> None:
         getattr(fitted, call)(sample_graphs(), [0])
     with pytest.raises(ArgumentError, match=r"has no argument serach; did you mean search\?"):
         getattr(fitted, call)(sample_graphs(), serach="greedy")
+
+
+@pytest.mark.parametrize("call", ["explain", "explain_iter"])
+def test_misspelt_arguments_are_named(fitted, call: str) -> None:
+    with pytest.raises(ArgumentError, match="serch"):
+        list(getattr(fitted, call)(sample_graphs()[:2], serch="none"))
+
+
+def test_only_a_search_measures_how_far_it_went(fitted) -> None:
+    """A method with regions has `distances`: asked of what was found, and of nothing without a search."""
+    asked = []
+
+    class WithRegions(FittedExplainer):
+        @property
+        def distances(self):
+            return lambda before, labels, after: asked.append(len(labels)) or torch.full((len(labels),), 0.25)
+
+    measured = WithRegions(**{field.name: getattr(fitted, field.name) for field in fields(fitted)})
+    found = measured.explain(sample_graphs()[:3])
+    assert asked == [3]
+    assert {one.counterfactual.distance for one in found} == {0.25}
+    measured.explain(sample_graphs()[:3], search="none")
+    assert asked == [3]
 
 
 def test_nothing_is_printed_unasked(fitted, capsys) -> None:

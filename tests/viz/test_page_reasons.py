@@ -55,7 +55,7 @@ def test_deleted_edges_fall_into_connected_pieces() -> None:
     one = explained(chain, [(0, 1), (1, 2), (6, 7)])
     pieces = deleted_pieces(one)
     assert sorted(piece.units for piece in pieces) == [(0, 1), (6,)]
-    assert {piece.key for piece in pieces} == {"CO~C~C", "CC~N"}
+    assert {piece.key for piece in pieces} in ({"CO~C~C", "CC~N"}, {"C~C~OC", "CC~N"})  # as RDKit spells it
 
 
 def test_without_rdkit_a_hash_of_kinds_and_neighbours_decides(monkeypatch: pytest.MonkeyPatch) -> None:

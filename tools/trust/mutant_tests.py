@@ -20,9 +20,10 @@ TESTS = (
     "tests/test_explainer.py",
     "tests/test_explanation.py",
     "tests/test_region_summary.py",
+    "tests/test_reprs.py",
     "tests/test_values.py",
 )
-IMPORTED = "/test_values"  # looks at what an import makes
+IMPORTED = ("/test_values", "/test_reprs", "/test_misuse")  # look at what an import makes
 PYTEST = ("-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow")
 ENOUGH = 5.0  # seconds of tests for one mutant; --again tries survivors with more
 
@@ -87,10 +88,10 @@ def its_tests(mutant: dict[str, Any], tests: dict[str, Any], seconds: float = EN
     lines = tests["lines"].get(mutant["file"], {})
     seen = {tests["names"][number] for number in lines.get(str(mutant["line"]), [])}
     own, took = [f"/test_{Path(mutant['file']).stem}"], tests["seconds"]
-    if not seen and str(mutant["line"]) in lines:
+    if not seen:
+        own += IMPORTED
         seen = {tests["names"][number] for numbers in lines.values() for number in numbers}
-        seen |= {name for name in tests["names"] if IMPORTED in name}
-        own.append(IMPORTED)
+        seen |= {name for name in tests["names"] if any(one in name for one in own)}
     names = sorted(seen, key=lambda name: (not any(one in name for one in own), took[name]))
     first = {file: place for place, file in reversed(list(enumerate(name.partition("::")[0] for name in names)))}
     names.sort(key=lambda name: first[name.partition("::")[0]])  # stable: fastest first within a file

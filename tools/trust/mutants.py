@@ -41,7 +41,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=math.inf, help="stop after this long; start again to go on")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--list-only", action="store_true")
-    parser.add_argument("--again", type=float, default=0.0, help="survivors, too, with so many seconds of tests each")
+    parser.add_argument(
+        "--again", type=float, default=0.0, help="survivors without a reason, too: seconds of tests for each"
+    )
     args = parser.parse_args()
     os.chdir(ROOT)
     folder = args.out / "mutants" / digest_of(CORE, METHOD)  # of other sources nothing is known
@@ -61,9 +63,8 @@ def main() -> int:
 
 
 def _unexplained(mutant: dict[str, Any], known: dict[str, str]) -> bool:
-    """Whether a mutant has survived, and a user could see its change."""
-    its = reason_of(mutant, reasons())
-    return known[mutant["name"]] in ALIVE and not (its and its.alike)
+    """Whether a mutant has survived, and there is no reason for it."""
+    return known[mutant["name"]] in ALIVE and reason_of(mutant, reasons()) is None
 
 
 def digest_of(*folders: str) -> str:

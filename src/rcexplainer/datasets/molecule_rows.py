@@ -173,10 +173,18 @@ def parse_row(row: Row) -> "Chem.Mol | BadRow":
     with require("rdkit.rdBase", "chem").BlockLogs():  # its complaints become the reason
         mol = chem.MolFromSmiles(row.smiles)
         if mol is None:
-            raw = chem.MolFromSmiles(row.smiles, sanitize=False)
-            problems = [] if raw is None else [problem.Message() for problem in chem.DetectChemistryProblems(raw)]
-            return BadRow(row.line, row.smiles, "; ".join(problems) or "not a SMILES")
+            return BadRow(row.line, row.smiles, "; ".join(_problems(row.smiles)) or "not a SMILES")
     return mol if mol.GetNumAtoms() else BadRow(row.line, row.smiles, "a molecule without atoms")
+
+
+def _problems(smiles: str) -> list[str]:
+    """What RDKit finds wrong with a molecule that it does not accept; nothing if it cannot say."""
+    chem = require("rdkit.Chem", "chem")
+    raw = chem.MolFromSmiles(smiles, sanitize=False)
+    try:
+        return [] if raw is None else [problem.Message() for problem in chem.DetectChemistryProblems(raw)]
+    except RuntimeError:  # RDKit before 2024.9 looks for rings that it has not perceived yet
+        return []
 
 
 def _shown(bad: Sequence[BadRow]) -> str:

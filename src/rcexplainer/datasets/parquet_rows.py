@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch_geometric.data import Data, HeteroData
 
+from rcexplainer.datasets.parquet_footer import NUMBERS, footer_integers
 from rcexplainer.datasets.row_graphs import rows_of_graphs
 from rcexplainer.errors import DatasetError, require
 
@@ -40,11 +41,13 @@ class ParquetRows:
         self.path = path
         file = self._open()
         self.schema: pa.Schema = file.schema_arrow
-        self._check_claims(file.metadata)
+        footer = self._footer()
+        self._check_claims(footer)
         self.num_rows: int = file.metadata.num_rows
         groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
         self._starts = [0, *accumulate(group.num_rows for group in groups)]
-        self.digest = self._footer_digest()
+        # The footer names where every column begins, its sizes and extremes.
+        self.digest = hashlib.sha256(f"{path.stat().st_size} ".encode() + footer).hexdigest()
         self._cursor: _Cursor | None = None
         file.close()
 
@@ -90,10 +93,12 @@ class ParquetRows:
         except DatasetError:
             return self.path.stat().st_size
 
-    def _check_claims(self, metadata: Any) -> None:
+    def _check_claims(self, footer: bytes) -> None:
         """Refuse a file of a few bytes that claims to stand for gigabytes: encodings repeat a number for nothing."""
-        groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
-        numbers = sum(group.column(place).num_values for group in groups for place in range(group.num_columns))
+        try:
+            numbers = sum(footer_integers(footer, NUMBERS))
+        except ValueError as error:
+            raise DatasetError(f"{self.path} is damaged: {error}") from error
         size = self.path.stat().st_size
         if numbers > max(MOST_NUMBERS, NUMBERS_PER_BYTE * size):
             raise DatasetError(
@@ -125,14 +130,14 @@ class ParquetRows:
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise DatasetError(f"{self.path} is no Parquet file, or was cut short: {error}") from error
 
-    def _footer_digest(self) -> str:
-        """A hash of the size and of the footer, which names where every column begins, its sizes and extremes."""
+    def _footer(self) -> bytes:
+        """The bytes of the footer."""
         size = self.path.stat().st_size
         with self.path.open("rb") as file:
             file.seek(size - FOOTER_END)
             length = int.from_bytes(file.read(4), "little")
             file.seek(max(size - FOOTER_END - length, 0))
-            return hashlib.sha256(f"{size} ".encode() + file.read(length)).hexdigest()
+            return file.read(length)
 
 
 def _is_text(kind: "pa.DataType") -> bool:
