@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 
 import hypothesis.strategies as st
 import pytest
@@ -16,6 +17,7 @@ from rcexplainer.core import budget
 from rcexplainer.core.budget import Seconds
 from rcexplainer.core.units import find_units
 from rcexplainer.core.verification import LATER_SAMPLE, SAMPLE, SCORES_SAMPLE
+from rcexplainer.errors import GraphError
 from rcexplainer.method.results import REFINEMENT_SHARE, deletable, refusals
 from rcexplainer.method.unit_readings import UnitReadings
 from rcexplainer.tasks.computation_graph import Instance
@@ -110,15 +112,25 @@ class Loud(nn.Module):
 
 
 @pytest.mark.parametrize("search", ["none", "prefix"])
-def test_a_tie_of_a_node_is_decided_in_the_whole_graph_also_one_by_one(search) -> None:
+def test_a_tie_of_a_node_is_decided_in_the_whole_graph_also_one_by_one(search, caplog) -> None:
     """The model mixes the nodes of a batch, so that each is run alone: what it is, the whole graph says."""
     graph, model = whole_graph(30), Net(nodes=True)
     fitted = Random(task="node").fit(model, graph)
     tied(model, 30)
     model.keeper = Loud(30)
-    found = fitted.explain(graph, index=[3, 5, 8, 9, 10], search=search)
+    with caplog.at_level(logging.WARNING):
+        found = fitted.explain(graph, index=[3, 5, 8, 9, 10], search=search)
     assert [one.prediction for one in found] == [0] * 5
     assert search == "none" or not any(one.counterfactual.flipped for one in found)
+    disputed = "answers differently in the final run than in the search for 3, 5, 8, 9, 10: no flip is claimed there"
+    assert (disputed in caplog.text) == (search != "none")
+
+
+def test_answers_that_the_whole_graph_does_not_give_are_refused() -> None:
+    graph = whole_graph()
+    fitted = replace(Random(task="node").fit(random_network("graphconv", "node"), graph), hops=1)
+    with pytest.raises(GraphError, match="node 3: the model answers differently in the 1-hop computation graph"):
+        fitted.explain(graph, index=3, search="none")
 
 
 class Centred(nn.Module):
