@@ -262,6 +262,7 @@ def make_config(preset: str, settings: dict[str, Any], task: str = "graph") -> R
             hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
             hint = f"since 0.2 {_GONE[name]}" if name in _GONE else hint
             raise RCExplainerError(f"unknown setting {name!r}; {hint}")
+    settings = {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}  # of JSON
     own: dict[str, Any] = {} if task == "graph" else dict(_NODES[preset])
     config = replace(PRESETS[preset], **(own | settings))
     for name, reason in config.without_effect().items():

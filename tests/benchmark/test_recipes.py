@@ -35,6 +35,11 @@ def test_the_authors_recipe_is_theirs() -> None:
     assert (settings.patience, settings.decay, settings.xavier, settings.weight_decay) == (None, "constant", True, 0.0)
 
 
+def test_the_longer_recipe_differs_in_its_epochs_alone() -> None:
+    theirs, longer = (recipe_of(name).settings("mutagenicity") for name in ("authors", "authors-long"))
+    assert longer == replace(theirs, epochs=1000)
+
+
 def test_larger_graphs_are_left_out_and_the_others_stay_in_their_part() -> None:
     data = load("three-motifs", num_graphs=30)
     sizes = [graph.num_nodes for graph in data.graphs]
@@ -47,5 +52,5 @@ def test_larger_graphs_are_left_out_and_the_others_stay_in_their_part() -> None:
 
 
 def test_an_unknown_recipe_is_named() -> None:
-    with pytest.raises(RCExplainerError, match="unknown recipe 'theirs'; known: ours, plain, authors"):
+    with pytest.raises(RCExplainerError, match="unknown recipe 'theirs'; known: ours, plain, authors, authors-long"):
         recipe_of("theirs")

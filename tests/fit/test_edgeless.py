@@ -8,7 +8,7 @@ from torch_geometric.data import Data
 from rcexplainer import RCExplainer
 from rcexplainer.datasets import load
 from rcexplainer.fit.data import InstanceSet
-from rcexplainer.fit.edgeless import ClassShare, EdgelessShares, edgeless_shares, stays
+from rcexplainer.fit.edgeless import ClassShare, EdgelessShares, edgeless_shares, stays, stays_thinned
 from rcexplainer.gnn import TrainConfig, gnn_config, split_model, train_gnn
 
 
@@ -71,6 +71,15 @@ def test_self_loops_stay(model: EdgeCount) -> None:
     """The graph with a loop keeps that one message, and with it its class."""
     data = known(model, [LOOPED, BY_EDGES])
     assert stays(data.instances, data.label, tensor([0, 1])).tolist() == [True, False]
+
+
+def test_a_class_can_be_left_by_making_all_edges_weaker(model: EdgeCount) -> None:
+    """Four messages of weight w against a bias of ½: class 1 where w > ⅛. Loops keep their weight, levels need none."""
+    data = known(model, [BY_EDGES, BY_LEVEL, LOOPED])
+    everyone = data.instances.everything
+    assert stays_thinned(data.instances, data.label, everyone, 0.25).tolist() == [True, True, True]
+    assert stays_thinned(data.instances, data.label, everyone, 0.1).tolist() == [False, True, True]
+    assert stays_thinned(data.instances, data.label, everyone[1:2], 0.1).tolist() == [True]
 
 
 @torch.no_grad()

@@ -21,6 +21,7 @@ def curve(fidelity: float, density: float = 0.3) -> dict:
         "flips": [fidelity] * places,
         "realised": list(AUTHORS_SPARSITIES),
         "edgeless": 0.98,
+        "thinned": [0.9, 0.6, 0.4, 0.2],
         "density": density,
         "spread": 0.5,
     }
@@ -56,7 +57,22 @@ def test_ours_stand_beside_the_authors_and_greedy() -> None:
         "test accuracy": "0.800",
         "‖w₁ − w₀‖": "37.2",
         "stay without any edge": "0.98",
+        "at weight .75": "0.90",
+        "at weight .50": "0.60",
+        "at weight .40": "0.40",
+        "at weight .25": "0.20",
+        "released at .883": "0.60",
+        "greedy at .883": "0.80",
     }
+
+
+def test_networks_of_earlier_results_have_no_thinned_edges() -> None:
+    early = result(0.6)
+    del early["same"]["thinned"]
+    *_, networks = authors_tables(SETTINGS, found(released=[early]))
+    row = networks.to_rows()[0]
+    assert row["at weight .50"] == "–"
+    assert row["greedy at .883"] == "–"
 
 
 def test_the_headline_has_the_sparsities_of_the_aims() -> None:

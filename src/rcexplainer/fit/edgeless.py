@@ -133,6 +133,27 @@ def stays(instances: Instances, label: Tensor, ids: Tensor) -> Tensor:
     return instances.log_probs(ids, removed).argmax(1) == label[ids]
 
 
+@torch.no_grad()
+def stays_thinned(instances: Instances, label: Tensor, ids: Tensor, weight: float) -> Tensor:
+    """Test whether instances are still predicted as a class when all their deletable edges have one weight below 1.
+
+    Args:
+        instances: The instances, of a model that soft masks reach.
+        label: [n] the class of each.
+        ids: [k] the instances to run.
+        weight: The weight.
+
+    Returns:
+        [k] bool.
+    """
+    found: list[Tensor] = []
+    for some in instances.chunks(ids):
+        batch, units = instances[some]
+        run = instances.split.run(batch, units.to_edges(torch.full((len(units),), weight, device=ids.device), 1.0))
+        found.append(instances.split.log_probs(run.output).argmax(1) == label[some])
+    return torch.cat(found)
+
+
 def _name(one: ClassShare, class_names: Sequence[str]) -> str:
     """The class for a reader."""
     return f"class {one.label}" + (f" ({class_names[one.label]})" if class_names else "")

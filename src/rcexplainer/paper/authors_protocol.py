@@ -5,8 +5,12 @@
 
 At each sparsity of the authors' curve the top max(1, round((1 − s)·|E|)) edges are really deleted; `realised` is the
 mean sparsity that whole edges allow. Beside the curves stands what the network is like: its accuracy, ‖w₁ − w₀‖ of its
-head, the share of the graphs that keep their class without any edge; and what the masks are like: their mean, and how
-far apart they are within a graph.
+head, the share of the graphs that keep their class without any edge, and with all edges at one weight below 1; and
+what the masks are like: their mean, and how far apart they are within a graph.
+
+A class that is left when all edges are made weaker alike is one where losses of soft masks have an easy way out: with
+one mask for all edges, say .6, the kept graph (weights .6) is inside and the remainder (weights .4) outside, and no
+edge had to be chosen. Explanations are of deletions, where that mask says nothing.
 """
 
 from collections.abc import Sequence
@@ -21,7 +25,7 @@ from rcexplainer.benchmark.case import Case
 from rcexplainer.benchmark.methods import METHODS
 from rcexplainer.benchmark.networks import sample
 from rcexplainer.explanation import Explanation
-from rcexplainer.fit.edgeless import stays
+from rcexplainer.fit.edgeless import stays, stays_thinned
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.metrics import fidelity
 from rcexplainer.paper.job import JobResult
@@ -29,6 +33,7 @@ from rcexplainer.paper.job import JobResult
 AUTHORS_SPARSITIES = (0.978, 0.935, 0.883, 0.837, 0.777, 0.524)
 # Scores are ½ (1 + f / (1 + |f|)): a mask σ(f) of .02 has a score of .10, one of .98 a score of .90.
 EMPTY, FULL = 0.10, 0.90
+THINNED = (0.75, 0.5, 0.4, 0.25)  # weights that all edges are given at once
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,9 @@ class GraphCurve:
     flips: tuple[float, ...]
     realised: tuple[float, ...]
     edgeless: float  # share of the graphs that keep their class without any edge
+    thinned: tuple[
+        float, ...
+    ]  # and with all edges at each weight of `THINNED`; none where masks do not reach the model
     density: float  # mean score
     spread: float  # mean over the graphs of largest − smallest score
 
@@ -49,13 +57,18 @@ class GraphCurve:
         found = fidelity(case.split, ones, AUTHORS_SPARSITIES)
         instances = Instances(case.split, [one.instance for one in ones])
         labels = torch.tensor([one.prediction for one in ones])
-        kept = stays(instances, labels, instances.everything)
+        every = instances.everything
+        kept = stays(instances, labels, every)
+        thinned = [
+            stays_thinned(instances, labels, every, weight) for weight in THINNED if case.split.masking is not None
+        ]
         return cls(
             len(ones),
             found.drop,
             found.flips,
             tuple(fmean(_realised(one, share) for one in ones) for share in AUTHORS_SPARSITIES),
             float(kept.double().mean()),
+            tuple(float(one.double().mean()) for one in thinned),
             fmean(float(one.unit_scores.mean()) for one in ones),
             fmean(float(one.unit_scores.max() - one.unit_scores.min()) for one in ones),
         )

@@ -28,6 +28,7 @@ SAME_GRAPHS = "the authors' protocol: fitted and evaluated on the same graphs, a
 BARE = "and on a copy of the graph without edges, whose nodes count as the base's"
 RECIPE_TEXTS = {
     "authors": f"the authors' recipe, graphs of at most {AUTHORS_NODES} nodes",
+    "authors-long": f"the authors' recipe for longer, graphs of at most {AUTHORS_NODES} nodes",
     "plain": "cross-entropy alone",
 }
 DEFAULTS: dict[str, Any] = {field.name: field.default for kind in (GNNConfig, TrainConfig) for field in fields(kind)}

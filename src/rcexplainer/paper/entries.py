@@ -76,6 +76,7 @@ PAPER_ENTRIES: dict[str, PaperEntry] = {
     "datasets": PaperEntry(job_lists.networks, dataset_tables),
     "fidelity": _measured(fidelity_tables, curve_figures.fidelity_figure, headlines.fidelity_headline),
     "authors": PaperEntry(job_lists.authors, authors_tables, authors_figure, authors_headline),
+    "authors-long": PaperEntry(job_lists.authors, authors_tables, headline=authors_headline),
     "robustness": _measured(robustness_tables, curve_figures.robustness_figures, headlines.robustness_headline),
     "stability": PaperEntry(job_lists.stability, stability_tables, headline=stability_headline),
     "time": PaperEntry(job_lists.timings, time_tables, dot_figures.time_figure, headlines.time_headline),

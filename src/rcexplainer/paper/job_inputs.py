@@ -21,7 +21,7 @@ KIND_VERSIONS = {
     "explain": 1,
     "training": 1,
     "tradeoff": 2,
-    "authors": 1,
+    "authors": 2,
     "tuning": 1,
     "stability": 1,
     "dial": 1,
