@@ -96,6 +96,45 @@ def test_a_table_with_a_row_for_each_node(graphs, graph, passing: bool) -> None:
             split_model(Table(passing), many)
 
 
+class NodeTable(nn.Module):
+    """A row for each node of one graph, of an embedding or of a parameter."""
+
+    def __init__(self, rows: nn.Embedding | nn.Parameter) -> None:
+        super().__init__()
+        self.rows, self.conv = rows, GCNConv(WIDTH, 2)
+
+    def forward(self, x, edge_index):
+        rows = self.rows.weight if isinstance(self.rows, nn.Embedding) else self.rows
+        return self.conv(rows, edge_index)
+
+
+@pytest.mark.parametrize("make", [nn.Embedding, lambda rows, width: nn.Parameter(torch.randn(rows, width))])
+def test_a_table_that_fits_the_whole_graph_does_not_fit_a_part_of_it(graph, make) -> None:
+    """Its rows are too few for the probed computation graphs together, or more than these have nodes."""
+    nodes = torch.arange(200)
+    ring = torch.stack([nodes, nodes.roll(1)])
+    large = Data(x=torch.randn(200, WIDTH), edge_index=torch.cat([ring, ring.flip(0)], 1))
+    for given, reason in ((graph, "index 20 is out of bounds"), (large, "NodeTable should return one row of class")):
+        with pytest.raises(GraphError, match=f"whole graph but not on a part of it: {reason}") as said:
+            rc.baselines.Occlusion(task="node").fit(NodeTable(make(given.num_nodes, WIDTH)), given)
+        assert "n_id=torch.arange(num_nodes)" in str(said.value)
+        assert "forward=" not in str(said.value)
+
+
+def test_columns_that_are_far_more_than_the_labels_have_classes_are_doubted(graphs, caplog) -> None:
+    class Encoder(Net):
+        def __init__(self) -> None:
+            super().__init__()
+            self.lin = nn.Linear(WIDTH, 16)
+
+    split_model(Encoder(), graphs)
+    assert "Encoder returns 16 columns, but the labels of these graphs are 0 to 2" in caplog.text
+    caplog.clear()
+    split_model(Encoder(), graphs, output="logits")
+    split_model(Net(), graphs)
+    assert not caplog.text
+
+
 def test_a_model_without_arguments(graphs) -> None:
     class Constant(nn.Module):
         def forward(self):
@@ -130,6 +169,46 @@ def test_the_prediction_is_computed_from_the_other_outputs(graphs, result, right
 def test_of_two_heads_none_is_recommended(graphs) -> None:
     with pytest.raises(SplitError, match=r"; take the prediction with .* model\(…\)\[…\]"):
         split_model(Net(lambda nodes, pooled, logits: (pooled * 2, logits)), graphs)
+
+
+class Narrow(nn.Module):
+    """Returns values of one width: those of `result` of (nodes, pooled, logits), two columns each."""
+
+    def __init__(self, result) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv, self.lin, self.result = GCNConv(make_graphs(1)[0].x.size(1), 2), nn.Linear(2, 2), result
+
+    def forward(self, x, edge_index, batch):
+        nodes = self.conv(x, edge_index)
+        pooled = global_mean_pool(nodes, batch)
+        return self.result(nodes, pooled, self.lin(pooled))
+
+
+def test_an_embedding_as_wide_as_the_logits_is_no_prediction(graphs) -> None:
+    with pytest.raises(SplitError, match=r"; \[2\] is computed from the others: take it with .* model\(…\)\[2\]"):
+        split_model(Narrow(lambda *three: three), graphs)
+    with pytest.raises(SplitError, match=r"; take the prediction with .* model\(…\)\[…\]"):
+        split_model(Narrow(lambda nodes, pooled, logits: (pooled * 2, logits)), graphs)
+
+
+@pytest.mark.parametrize("units", [torch.softmax, torch.log_softmax, lambda logits, _: logits.clone()])
+def test_one_prediction_in_two_units_is_one_prediction(graphs, units) -> None:
+    for order in (1, -1):
+        both = Narrow(lambda nodes, pooled, logits, order=order: (logits, units(logits, 1))[::order])
+        alone = Narrow(lambda nodes, pooled, logits, order=order: (logits, units(logits, 1))[::order][0])
+        assert torch.equal(split_model(both, graphs).run(graphs).output, split_model(alone, graphs).run(graphs).output)
+
+
+def test_the_place_of_the_prediction_is_remembered(graphs) -> None:
+    """In a graph with a single node, the nodes have as many rows as the graphs."""
+    split = split_model(Narrow(lambda nodes, pooled, logits: (nodes, logits)), graphs)
+    single = Data(x=graphs[0].x[:1], edge_index=torch.empty(2, 0, dtype=torch.long))
+    one = torch.zeros(1, dtype=torch.long)
+    assert torch.equal(split.run(single).output, split.model(single.x, single.edge_index, one)[1])
+    split.model.result = lambda nodes, pooled, logits: (nodes,)
+    with pytest.raises(SplitError, match=r"Narrow returned its prediction as \[1\] before, and nothing there now"):
+        split.run(single)
 
 
 @pytest.mark.parametrize("call", ["fit", "explain", "list"])

@@ -64,11 +64,11 @@ class NodeNet(nn.Module):
 
 
 class TableNet(NodeNet):
-    """Has a row of its own for each of 30 nodes."""
+    """Has a row of its own for each of 20 nodes."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.table = nn.Embedding(30, 3)
+        self.table = nn.Embedding(20, 3)
 
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
         return super().forward(self.table.weight, edge_index)

@@ -1,11 +1,17 @@
-"""Which of the values that a model returned is its prediction: one row of class scores for each instance."""
+"""Which of the values that a model returned is its prediction: one row of class scores for each instance.
+
+It is found in the first run. Later runs take the same one: on other graphs another value may have as many rows.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Data
 
 from rcexplainer.errors import SplitError
+from rcexplainer.gnn.forward import Forward
 
 Shape = tuple[int, ...]
 
@@ -20,7 +26,18 @@ def first_fitting(
     advice: Callable[[list[Shape]], str] | None = None,
     again: Callable[[], Any] | None = None,
 ) -> Tensor:
-    """The prediction among the values a model returned.
+    """The prediction among the values a model returned; see `named_prediction`."""
+    return named_prediction(output, rows, who, advice, again)[1]
+
+
+def named_prediction(
+    output: Any,
+    rows: int,
+    who: str,
+    advice: Callable[[list[Shape]], str] | None = None,
+    again: Callable[[], Any] | None = None,
+) -> tuple[str, Tensor]:
+    """The prediction among the values a model returned, and the index that picks it.
 
     Args:
         output: A tensor, or a tuple, list, dict or named tuple with tensors.
@@ -30,10 +47,10 @@ def first_fitting(
         again: Runs the model again with gradients, to find out which tensor is computed from the others.
 
     Returns:
-        [rows, C].
+        The index, such as `[1]`, and the prediction [rows, C].
 
     Raises:
-        SplitError: No tensor fits, or several of different widths do.
+        SplitError: No tensor fits, or several do that are not one prediction in other units.
     """
     named = named_tensors(output)
     fitting = [(name, shaped) for name, value in named if (shaped := _one_row_each(value, rows)) is not None]
@@ -44,7 +61,7 @@ def first_fitting(
         raise SplitError(
             f"{who} should return one row of class scores for each of {rows} instances, but returned {found}; {hint}"
         )
-    if len({value.size(1) for _, value in fitting}) > 1:
+    if not all(_same_prediction(fitting[0][1], value) for _, value in fitting[1:]):
         shown = ", ".join(f"{name} of shape {tuple(value.shape)}" for name, value in fitting)
         last = None if again is None else computed_last(again, [name for name, _ in fitting])
         which = "take the prediction" if last is None else f"{last} is computed from the others: take it"
@@ -52,7 +69,39 @@ def first_fitting(
             f"{who} returns several tensors that could be its prediction ({shown}); {which} with "
             f"forward=lambda model, batch, edge_weight: model(…){last or '[…]'}"
         )
-    return fitting[0][1]
+    return fitting[0]
+
+
+def picking(forward: Forward, name: str) -> Forward:
+    """A call of the model that returns one of its values alone.
+
+    Args:
+        forward: A call that returns several.
+        name: The index of the one, as `named_prediction` gives it.
+    """
+
+    def run(model: nn.Module, batch: Data, edge_weight: Tensor | None) -> Tensor:
+        found = dict(named_tensors(forward(model, batch, edge_weight)))
+        if name not in found:
+            raise SplitError(f"{type(model).__name__} returned its prediction as {name} before, and nothing there now")
+        return found[name]
+
+    return run
+
+
+def _same_prediction(first: Tensor, other: Tensor) -> bool:
+    """Whether a tensor says what the first one says: the same numbers, or the probabilities of these logits.
+
+    Two tensors of one width may also be an embedding and the logits computed from it, or the outputs of two heads.
+    """
+    if first.shape != other.shape:
+        return False
+
+    def read(one: Tensor) -> tuple[Tensor, ...]:
+        return one, one.softmax(1), one.log_softmax(1), one.sigmoid(), one.exp()
+
+    pairs = [(unit, other) for unit in read(first)] + [(unit, first) for unit in read(other)]
+    return any(torch.allclose(unit, found, rtol=1e-4, atol=1e-5, equal_nan=True) for unit, found in pairs)
 
 
 def named_tensors(output: Any) -> list[tuple[str, Tensor]]:

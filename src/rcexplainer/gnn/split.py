@@ -238,9 +238,11 @@ def split_model(
         trial = isolated
         masking, error = best_mask_route(trial)
         name, phi_fc, embedding = find_head(trial, head_candidates(trial.calls, rows), head)
-        extremes = _extremes(name, phi_fc, embedding)
-        kind = output or output_kind(trial.reference, _labels(found, task), extremes, binary=task == "link")
+        extremes, labels = _extremes(name, phi_fc, embedding), _labels(found, task)
+        kind = output or output_kind(trial.reference, labels, extremes, binary=task == "link")
         check_kind(trial.reference, kind)
+    if output is None:
+        _warn_of_embeddings(trial, labels)
     split = SplitModel(
         model,
         task,
@@ -305,6 +307,21 @@ def _labels(graphs: Sequence[Data], task: TaskName) -> Tensor | None:
     counts = [count_instances(graph, task) for graph in graphs]
     found = [label.reshape(-1) for label in labels if isinstance(label, Tensor)]
     return torch.cat(found) if [len(label) for label in found] == counts else None
+
+
+def _warn_of_embeddings(trial: Trial, labels: Tensor | None) -> None:
+    """An encoder without its classifier returns rows of numbers, too; far more of them than the labels have classes."""
+    if labels is None or labels.is_floating_point() or not len(labels):
+        return
+    columns, classes = trial.reference.size(1), int(labels.max()) + 1
+    if columns > 2 * max(classes, 2):
+        log.warning(
+            "%s returns %d columns, but the labels of these graphs are 0 to %d: each column is taken for a class. If "
+            "they are embeddings, give the whole classifier; if they are classes, output='logits' says so",
+            trial.name,
+            columns,
+            classes - 1,
+        )
 
 
 def _extremes(name: str, phi_fc: Callable[[Tensor], Tensor], embedding: Tensor) -> Tensor | None:

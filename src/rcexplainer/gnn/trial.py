@@ -16,7 +16,7 @@ from rcexplainer.errors import GraphError, SplitError
 from rcexplainer.gnn.forward import Forward, changes_input, on_copies
 from rcexplainer.gnn.model_checks import error_advice, row_advice
 from rcexplainer.gnn.module_calls import Call, recorded_calls
-from rcexplainer.gnn.prediction import first_fitting
+from rcexplainer.gnn.prediction import first_fitting, named_prediction, picking
 
 SAME = 1e-4  # outputs that differ by less, relative to their size, count as equal: the same sums in another order
 SUSPECTS = "look for NaN in its weights, or features that are not scaled as in its training"
@@ -127,8 +127,9 @@ def _trial(model: nn.Module, forward: Forward, probe: Data, rows: int) -> Trial:
             traced.x = traced.x.requires_grad_() * 1  # the weights may be frozen; no leaf: it may be written to
         return forward(model, traced, None)
 
-    reference = first_fitting(outputs[0], rows, name, row_advice(model, probe, rows), again).clone()
-    return Trial(model, on_copies(forward) if writes else forward, probe, reference, calls)
+    place, reference = named_prediction(outputs[0], rows, name, row_advice(model, probe, rows), again)
+    taken = forward if isinstance(outputs[0], Tensor) else picking(forward, place)
+    return Trial(model, on_copies(taken) if writes else taken, probe, reference.clone(), calls)
 
 
 def _check_output(trial: Trial) -> None:

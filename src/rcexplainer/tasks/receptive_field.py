@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from rcexplainer.errors import GraphError
+from rcexplainer.errors import GraphError, SplitError
 from rcexplainer.gnn.split import SplitModel
 from rcexplainer.gnn.trial import SAME
 from rcexplainer.sources import MemoryGraph
@@ -61,9 +61,10 @@ def receptive_hops(split: SplitModel, graph: Data, roots: Tensor, output: Tensor
 def _run(split: SplitModel, graphs: list[Data]) -> Tensor:
     try:
         return split.run(graphs).output
-    except (IndexError, RuntimeError) as error:
+    except (IndexError, RuntimeError, SplitError) as error:
+        said = str(error).partition(";")[0]  # what follows is advice for a model that never ran
         raise GraphError(
-            f"the model runs on the whole graph but not on a part of it: {error}. An embedding table with a row for "
+            f"the model runs on the whole graph but not on a part of it: {said}. An embedding table with a row for "
             "each node does not fit a part: let the model look its rows up by a node attribute such as "
             "n_id=torch.arange(num_nodes)"
         ) from error
