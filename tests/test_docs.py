@@ -1,6 +1,7 @@
 """Every code block of the documentation is run: Python page by page, commands one after the other, at a small size."""
 
 import json
+import os
 import re
 import runpy
 import shlex
@@ -271,13 +272,54 @@ def test_every_cell_of_the_comparison_has_a_source() -> None:
     assert used == defined
 
 
+def build_site(*words: str) -> "subprocess.CompletedProcess[str]":
+    """`mkdocs build --strict`, as `make docs` runs it; with --quiet, warnings would be dropped before they are counted."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", *words]
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    return subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", env=environment)
+
+
+def test_every_build_of_the_site_is_strict() -> None:
+    builds = [
+        line
+        for path in (ROOT / "Makefile", *(ROOT / ".github" / "workflows").glob("*.yml"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if "mkdocs build" in line
+    ]
+    assert len(builds) == 2
+    assert all("--strict" in line and "--quiet" not in line and " -q" not in line for line in builds)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[another](other.md#here)", ""),
+        ("[another](no-such-page.md)", "no-such-page.md"),
+        ("[another](other.md#no-such-heading)", "no-such-heading"),
+        ("[another](/other.md)", "absolute link"),
+    ],
+)
+def test_a_wrong_link_fails_the_build(tmp_path, text, said) -> None:
+    """Two pages with the settings of the site."""
+    pytest.importorskip("mkdocs")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text(f"# Start\n\n{text}\n", encoding="utf-8")
+    (tmp_path / "docs" / "other.md").write_text("# Other\n\n## Here\n", encoding="utf-8")
+    own = {"nav": ["index.md", "other.md"], "plugins": [], "hooks": [], "docs_dir": "docs", "site_dir": "site"}
+    settings = {"INHERIT": str(ROOT / "mkdocs.yml")} | own
+    (tmp_path / "mkdocs.yml").write_text(json.dumps(settings), encoding="utf-8")  # JSON is YAML
+    done = build_site("--config-file", str(tmp_path / "mkdocs.yml"))
+    assert bool(done.returncode) == bool(said), done.stderr
+    assert ("WARNING" in done.stderr) == bool(said)
+    assert said in done.stderr
+
+
 @pytest.mark.slow
 def test_the_site_builds_without_a_warning(tmp_path) -> None:
     pytest.importorskip("mkdocs")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env={"NO_MKDOCS_2_WARNING": "1"})
+    done = build_site("--site-dir", str(tmp_path / "site"))
     assert done.returncode == 0, done.stderr
-    assert not done.stderr.strip()
+    assert all(line.startswith("INFO ") for line in done.stderr.splitlines() if line), done.stderr
     pages_made = list((tmp_path / "site").rglob("*.html"))
     assert len(pages_made) > 40
     loaded = re.compile(r"<(?:script|link|img)[^>]*(?:src|href)=[\"']?https?://")
