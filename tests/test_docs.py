@@ -273,7 +273,7 @@ def test_every_cell_of_the_comparison_has_a_source() -> None:
 
 
 def build_site(*words: str) -> "subprocess.CompletedProcess[str]":
-    """`mkdocs build --strict`, as `make docs` runs it; with --quiet, warnings would be dropped before they are counted."""
+    """`mkdocs build --strict`, as `make docs` runs it; --quiet would drop warnings before they are counted."""
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", *words]
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
     return subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", env=environment)
