@@ -239,6 +239,9 @@ def test_figures_of_the_first_page_are_those_of_the_benchmarks() -> None:
     for what in ("scores", "prefix"):
         alone = row("explain-cpu-1.json", row="alone", what=what)
         assert f"{alone['ms a graph']:.1f} ms" in text
+    bullet = " ".join(re.search(r"^- You have many instances.*?(?=^- )", text, re.M | re.S)[0].split())
+    told = re.findall(r"([\d.]+) times", bullet)  # the sentence says what the table says
+    assert told == re.findall(r"^\| (?:scores|one graph).* \| ([\d.]+) ×", text, re.M)
     assert f"{row('fit-cpu-2.json', row='graphs')['seconds']:.1f} s" in text
     assert f"{row('fit-cuda-1.json', row='graphs')['seconds']:.1f} s" in text
 
