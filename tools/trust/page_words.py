@@ -52,7 +52,8 @@ PARTS = {
         "Readers fuzzed",
         "Coverage-guided fuzzing of the readers of files and uploads that the table names. The command did not print "
         "these figures in one run: they are put together from runs of single readers beside other work. Each finding "
-        "is fixed, kept as a test and read again at the end; after its last fix the reader of safetensors files, and that of arrays, was not fuzzed for another ten minutes. "
+        "is fixed, kept as a test and read again at the end; after its last fix the reader of safetensors files, and "
+        "that of arrays, was not fuzzed for another ten minutes. "
         "Later a run of `make trust` found one more, a Parquet footer at which pyarrow ends the process "
         "(tests/datasets/test_parquet_footer.py); after its fix that reader was fuzzed for half a minute.",
     ),
