@@ -27,9 +27,10 @@ release-check: $(VENV)/.release
 versions: $(VENV)/.dev
 	$(VENV)/bin/python tools/version_matrix.py $(if $(TORCH_INDEX),--torch-index $(TORCH_INDEX))
 
-# The site, in build/site; no network is needed. The variable silences the theme's notice about its successor.
+# The site, in build/site; no network is needed. Any warning fails: not with --quiet, which drops warnings before they are
+# counted. The variable silences the theme's notice about its successor.
 docs: $(VENV)/.docs
-	NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict
 	@echo "build/site/index.html"
 
 # Kills, hostile inputs, fuzzed readers and an audit; what is finished is kept in build/trust, a second start continues.

@@ -24,6 +24,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from trust.source_digest import source_digest
+
 ROOT = Path(__file__).parent.parent
 NAMES = ("oldest", "pinned", "newest")
 SHOWN = ("torch", "torch-geometric", "numpy", "networkx", "safetensors", "rdkit", "pyarrow", "ray", "fastapi")
@@ -51,6 +53,8 @@ def main() -> int:
         "command": " ".join(["python", "tools/version_matrix.py", *sys.argv[1:]]),
         "seed": 0,
         "version": version(),
+        "commit": commit(),
+        "sources": source_digest(),
         "sizes": {"tests": args.tests or ["tests"], "marked": "not slow"},
         "figures": {row["environment"]: row.get("tests", "not installed") for row in rows},
         "rows": rows,

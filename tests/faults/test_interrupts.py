@@ -100,6 +100,18 @@ def test_an_interrupted_evaluation_keeps_what_it_measured(case, tmp_path, monkey
     assert not (out / "unfinished").exists()
 
 
+def test_an_evaluation_interrupted_in_its_network_says_once_how_to_go_on(tmp_path, monkeypatch, capsys, caplog):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    interrupting(monkeypatch, LabelledInstances, "score", 3)
+    with pytest.raises(SystemExit) as end:
+        main(["evaluate", "--dataset", "tree-cycles", "--quiet"])
+    assert end.value.code == 130
+    told = [record.getMessage() for record in caplog.records if "goes on from there" in record.getMessage()]
+    assert len(told) == 1
+    assert "what was done is in" in told[0]
+    assert capsys.readouterr().err.endswith("rcexplainer: interrupted\n")
+
+
 def test_what_was_explained_before_an_interrupt_is_not_lost(case, monkeypatch):
     data, _, fitted = case
     monkeypatch.setattr("rcexplainer.method.inputs.most_edges", lambda *_: 200)

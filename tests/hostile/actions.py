@@ -1,4 +1,4 @@
-"""Calls of every public function with hostile arguments: each drawn before it is made."""
+"""Calls of public functions with hostile arguments: each drawn before it is made."""
 
 import math
 import tempfile

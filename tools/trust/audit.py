@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rcexplainer import __version__
 from rcexplainer.saving.documents import write_document
 
 ROOT = Path(__file__).parents[2]
@@ -116,6 +115,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="not used: nothing is drawn")
     parser.add_argument("--require-advisories", action="store_true", help="fail if a package was not asked about")
     given = parser.parse_args(arguments)
+    from part_record import made_from  # beside this script
+
     explained = tomllib.loads(EXPLAINED.read_text(encoding="utf-8"))
     read, answers = bandit(), [advisories(service) for service in SERVICES]
     asked = together(answers)
@@ -133,14 +134,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "explained": len(read.findings) - sum("not explained" in one for one in wrong if one.startswith("bandit")),
         "packages": packages,
         "packages_asked": asked.asked,
-        "advisories": len(asked.findings),
+        "advisories": len(asked.findings) if asked.asked else "not asked",
         "unexplained": len(wrong),
     }
     document = {
         "part": "audit",
         "command": "python tools/trust/audit.py --out build/trust",
         "seed": given.seed,
-        "version": __version__,
+        **made_from(),
         "sizes": {},
         "figures": figures,
         "rows": [

@@ -1,4 +1,4 @@
-"""Hostile graphs and models through every public function: each call an answer, or an `RCExplainerError`.
+"""Hostile graphs and models through public functions: each call an answer, or an `RCExplainerError`.
 
     python tools/trust/cases.py --out build/trust --cases 2000
 
@@ -27,7 +27,8 @@ import torch
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
-from part_record import finish, source_digest
+from part_record import finish
+from source_digest import source_digest
 from tests.hostile.actions import Case, cases
 from tests.hostile.watch import Hang, foreign, graph_print, limited, model_print, wrong_results
 

@@ -27,7 +27,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from part_record import finish, source_digest
+from part_record import finish
+from source_digest import source_digest
 
 SLOWEST = 5.0  # seconds of a case
 MEMORY = 1 << 30  # bytes that a case may take

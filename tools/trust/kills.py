@@ -24,9 +24,9 @@ import torch
 from folder_comparison import differences
 from kill_cases import CASES, KillCase, make_inputs
 from killed_process import Moment, run
-from part_record import source_digest
+from part_record import made_from
+from source_digest import source_digest
 
-from rcexplainer import __version__
 from rcexplainer.saving.documents import write_document
 
 MOST = 600.0  # seconds after which a run counts as hanging
@@ -146,7 +146,7 @@ def _document(given: argparse.Namespace, rows: list[dict[str, Any]]) -> dict[str
         "part": "kills",
         "command": f"python tools/trust/kills.py --kills {given.kills} --per-run {given.per_run} --seed {given.seed}",
         "seed": given.seed,
-        "version": __version__,
+        **made_from(),
         "sizes": {"kills": given.kills, "per_run": given.per_run},
         "figures": figures,
         "rows": list(commands.values()),

@@ -30,6 +30,7 @@ from mutant_tests import CORE, ENOUGH, METHOD, ROOT, covering_tests, its_tests
 AIM = 0.9
 ALIVE = ("survived", "not executed", "no test")
 SHARE = "killed of those that change behaviour"
+PLAIN = "killed of all that were run"
 
 
 def main() -> int:
@@ -118,7 +119,8 @@ def _report(args: argparse.Namespace, listed: Sequence[dict[str, Any]], known: d
         outcomes = Counter(known.get(name, "not tried") for name in names)
         killed = outcomes["killed"] + outcomes["timed out"]
         alike = sum(its.alike for name in names if (its := reason.get(name)))
-        changed = len(names) - outcomes["not tried"] - alike
+        run = len(names) - outcomes["not tried"]
+        changed = run - alike
         rows.append(
             {
                 "package": package,
@@ -126,6 +128,7 @@ def _report(args: argparse.Namespace, listed: Sequence[dict[str, Any]], known: d
                 **outcomes,
                 "change nothing": alike,
                 SHARE: round(killed / changed, 4) if changed else None,
+                PLAIN: round(killed / run, 4) if run else None,
             }
         )
     silent = [name for name, its in reason.items() if its is None]
@@ -143,10 +146,11 @@ def _report(args: argparse.Namespace, listed: Sequence[dict[str, Any]], known: d
         "mutants",
         seed=args.seed,
         sizes={"core": args.core or "all", "method": args.method},
-        figures={f"{name}, killed": share for name, share in shares.items()}
+        figures={f"{row['package']}, {share}": row[share] for row in rows for share in (SHARE, PLAIN)}
         | {"survivors without a reason": len(silent)},
         rows=rows,
         failures=[*few, *(f"{name} survives, and survivors.toml has no reason" for name in silent)],
+        sources=digest_of(CORE, METHOD),
     )
 
 

@@ -2,7 +2,7 @@
 
     python tools/trust/page.py [--figures docs/trust] [--out docs/trust.md]
 
-Each part's words are here, all numbers are from its file; a part without a file is said to be missing.
+The words of each part are in `page_words.py`, all numbers from its file; a part without a file is said to be missing.
 """
 
 import argparse
@@ -10,73 +10,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from page_words import ENTERED, FAULTS, OPENING, PARTS, TITLE
+
 from rcexplainer.saving.files import write_whole
-
-TITLE = "# What was tried to break it"
-OPENING = """\
-Every figure on this page was printed by the command beside it, and is kept in [docs/trust](trust). `make trust` runs
-the same parts at sizes that fit in half an hour. This page is made by `python tools/trust/page.py`.
-
-What it rests on: files are written under a temporary name and then moved to their place, so that no half of one is ever
-seen; saved explainers, networks and checkpoints have a SHA-256 over all their bytes, results in JSON one over their
-values, Parquet results one for each page; a file that fails it is refused, or made again where that is possible. Files
-of versions before 0.3 have no checksum: they load, with a warning. Ctrl-C and SIGTERM write what there is, say how to
-go on, and end a command with exit code 130 or 143."""
-PARTS = {
-    "kills": (
-        "Killed anywhere",
-        "Commands are started as processes on small synthetic inputs, killed at seeded random moments (the process "
-        "alone, or its whole group), and started again by the same command until they are done. Then their folders are "
-        "compared with those of a run that nobody interrupted: the same files, none left over, the same content apart "
-        "from times. One in ten moments lies in the first seconds of a new interpreter, the others anywhere after the "
-        "first output of a process forked from an interpreter that has imported torch already.",
-    ),
-    "cases": (
-        "Hostile graphs and models",
-        "Generated graphs and models go through every public function: each call ends in an answer or in an error of "
-        "ours, within its budget, and leaves the model as it was; every claimed flip is run again alone.",
-    ),
-    "fuzz": (
-        "Readers fuzzed",
-        "Coverage-guided fuzzing of everything that reads a file or an upload. The figures are put together from runs "
-        "of single readers beside other work. Each finding is fixed, kept as a test and read again at the end; after "
-        "its last fix the reader of safetensors files, and that of arrays, was not fuzzed for another ten minutes. "
-        "Later a run of `make trust` found one more, a Parquet footer at which pyarrow ends the process "
-        "(tests/datasets/test_parquet_footer.py); after its fix that reader was fuzzed for half a minute.",
-    ),
-    "devices": (
-        "Devices and number types",
-        "One fitted explainer, moved to each device and number type, must rank the same edges first.",
-    ),
-    "mutants": (
-        "Mutants",
-        "Small changes of the code (operators of cosmic-ray, one per place; annotations and messages excluded), each "
-        "of which some test must notice if it changes behaviour. Each is tried with a few seconds of the tests that "
-        "execute its line, and what survives once more with more of them; survivors stand in "
-        "`tools/trust/survivors.toml`, each with its reason. `change nothing`: no user could see the change.",
-    ),
-    "versions": (
-        "Oldest, pinned and newest packages",
-        "The suite with the oldest supported, the pinned and the newest torch, PyG and others.",
-    ),
-    "audit": ("Audit", "Known vulnerabilities of dependencies, and patterns of unsafe code."),
-}
-FAULTS = """\
-## Faults injected
-
-Each has tests in `tests/faults`:
-
-| fault | what happens |
-|---|---|
-| disk full | the error says what could not be written; the file before it is whole, nothing half written is left |
-| folder read-only | an error before the work begins |
-| one byte wrong | explainers, networks and named checkpoints are refused; other results are made again |
-| file of a later version | an error that says so |
-| header that claims a huge size | refused before memory is taken |
-| model that raises on every tenth graph | `explain` keeps the error, `fit` leaves it out; others are answered |
-| out of memory | `explain` halves its batches; `fit` says how many instances are too many |
-| two processes in one folder | the second is refused; where no user named the file, it goes on without one |
-| clock set back | budgets, checkpoints and progress bars go on |"""
 
 
 def main() -> None:
@@ -105,13 +41,30 @@ def _part(name: str, title: str, text: str, document: dict[str, Any] | None) -> 
     blocks = [f"## {title}", text]
     if document is None:
         return "\n\n".join([*blocks, "Not run for this version."])
-    blocks.append(f"`{document['command']}` (version {document['version']}, seed {document['seed']}):")
+    blocks.append(
+        f"`{document['command']}` (version {document['version']}, seed {document['seed']}{_made_at(document)}):"
+    )
     blocks.append("\n".join(f"- {key}: {_cell(value)}" for key, value in document["figures"].items()))
     if document["rows"]:
         blocks.append(_table(SHORT.get(name, list)(document["rows"])))
     if document["notes"]:
         blocks.append("\n".join(f"- {note}" for note in document["notes"]))
     return "\n\n".join(block for block in blocks if block)
+
+
+def _made_at(document: dict[str, Any]) -> str:
+    """The commit and the sources that the figures were made from, or that nobody knows them."""
+    known = {row.get("commit") for row in document["rows"] if isinstance(row, dict)} - {None}
+    commit = document.get("commit") or (known.pop() if len(known) == 1 else None)
+    if commit:
+        whole, mark, _ = commit.partition("+")
+        edited = ", with changes that were not committed" if mark else ""
+        sources = f", sources {document['sources']}" if document.get("sources") else ""
+        return f", commit {whole[:7]}{edited}{sources}"
+    entered = ENTERED.get(document["part"])
+    return "; the commit was not recorded" + (
+        f", the figures came into the repository with {entered}" if entered else ""
+    )
 
 
 def _by_reason(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

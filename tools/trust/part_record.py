@@ -1,24 +1,25 @@
 """What a part of `make trust` leaves behind: its figures as `OUT/PART.json`, printed too, and an exit status."""
 
-import hashlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from source_digest import source_digest
+
 from rcexplainer import __version__
+from rcexplainer.paper.origin import commit
 from rcexplainer.saving.documents import write_document
 
-SOURCE = Path(__file__).resolve().parents[2] / "src"
 
+def made_from(sources: str | None = None) -> dict[str, Any]:
+    """What figures were made from: version, commit (None if it is not known) and a digest of the sources.
 
-def source_digest() -> str:
-    """A digest of the library's sources: what was tried with other ones is tried again."""
-    digest = hashlib.sha256()
-    for path in sorted(SOURCE.rglob("*.py")):
-        digest.update(path.relative_to(SOURCE).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:12]
+    Args:
+        sources: The digest where it is not of all sources.
+    """
+    return {"version": __version__, "commit": commit(), "sources": sources or source_digest()}
 
 
 def finish(
@@ -31,6 +32,7 @@ def finish(
     rows: Sequence[Any] = (),
     notes: Sequence[str] = (),
     failures: Sequence[str] = (),
+    sources: str | None = None,
 ) -> int:
     """Write and print the figures of a part.
 
@@ -43,6 +45,7 @@ def finish(
         rows: Finer figures.
         notes: Sentences for readers of the figures.
         failures: What must not happen, and did; a line is printed for each.
+        sources: The digest of the sources it was made from, where these are not all.
 
     Returns:
         The exit status: 1 with failures, 0 without.
@@ -52,7 +55,7 @@ def finish(
         "part": part,
         "command": command,
         "seed": seed,
-        "version": __version__,
+        **made_from(sources),
         "sizes": dict(sizes),
         "figures": dict(figures),
         "rows": list(rows),

@@ -26,8 +26,7 @@ from rcexplainer.method.base import Method, UnitScores
 class Attention(Method):
     """Mean attention coefficients, for models with attention layers; `fit` refuses any other model.
 
-    Args:
-        **common: `task`, `target_class`, `hops` and `connected`, as for every method.
+    Its settings are those of every method: `task`, `target_class`, `hops` and `connected`.
     """
 
     def scores(self, instances: Instances, labels: Tensor) -> Tensor:

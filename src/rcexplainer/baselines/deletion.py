@@ -51,8 +51,7 @@ class Random(Method):
 class Occlusion(Method):
     """The drop in p(c) when a unit alone is deleted; its relevance is the size of the change of all log-probabilities.
 
-    Args:
-        **common: `task`, `target_class`, `hops` and `connected`, as for every method.
+    Its settings are those of every method: `task`, `target_class`, `hops` and `connected`.
     """
 
     def scores(self, instances: Instances, labels: Tensor) -> UnitReadings:

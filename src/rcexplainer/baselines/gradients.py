@@ -37,8 +37,7 @@ def slope(soft: SoftBatch, weight: float) -> Tensor:
 class Gradient(Method):
     """The derivative of the log-odds by edge weights, at the whole graph.
 
-    Args:
-        **common: `task`, `target_class`, `hops` and `connected`, as for every method.
+    Its settings are those of every method: `task`, `target_class`, `hops` and `connected`.
     """
 
     soft_masks = True
@@ -79,8 +78,7 @@ class IntegratedGradients(Method):
 class GradCAM(Method):
     """Node embeddings weighted by their mean gradient.
 
-    Args:
-        **common: `task`, `target_class`, `hops` and `connected`, as for every method.
+    Its settings are those of every method: `task`, `target_class`, `hops` and `connected`.
     """
 
     soft_masks = True

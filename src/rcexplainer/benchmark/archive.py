@@ -95,9 +95,12 @@ class Archive:
                 )
             try:
                 yield
-            except KeyboardInterrupt:
+            except KeyboardInterrupt as stop:
                 kept = len(list((self.folder / "results").glob("*.json")))
-                log.warning("%d results are in %s: the same command, or call, goes on from there", kept, self.folder)
+                if kept or not getattr(stop, "__notes__", ()):  # a checkpoint has said how to go on
+                    log.warning(
+                        "%d results are in %s: the same command, or call, goes on from there", kept, self.folder
+                    )
                 raise
 
     @property

@@ -105,11 +105,12 @@ class FitFile:
     ) -> None:
         """Give the file free; an interrupted run writes what there is, and says how to go on."""
         with self._held:
-            if kind is not None and issubclass(kind, KeyboardInterrupt) and self.path is not None:
+            if isinstance(error, KeyboardInterrupt) and self.path is not None:
                 if self.pending:
                     self._write(self.path)
                 if self.parts:
                     log.warning("what was done is in %s: the same command, or call, goes on from there", self.path)
+                    error.add_note(f"kept in {self.path}")  # who has nothing more to tell can be silent
 
     def get(self, name: str) -> tuple[dict[str, Tensor], str] | None:
         """The tensors and the text of a part; None if there is no such part."""
