@@ -15,6 +15,7 @@ What numbers alone can show:
 Differences of log-probabilities equal differences of logits, so margins mean the same for every kind.
 """
 
+import logging
 from collections.abc import Iterable
 from typing import Literal, get_args
 
@@ -23,6 +24,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from rcexplainer.errors import SplitError
+
+log = logging.getLogger(__name__)
 
 OutputKind = Literal["logits", "log_probs", "probs", "binary_logit"]
 OUTPUT_KINDS: tuple[str, ...] = get_args(OutputKind)
@@ -151,3 +154,24 @@ def log_probs(output: Tensor, kind: OutputKind) -> Tensor:
 def num_classes(output: Tensor) -> int:
     """The classes of a model with this output [n, C]; a single column stands for two."""
     return max(2, output.size(1))
+
+
+def doubt_columns(who: str, output: Tensor, labels: Tensor | None) -> None:
+    """Warn of far more columns than the labels have classes: an encoder without its classifier returns rows, too.
+
+    Args:
+        who: The model, for the message.
+        output: What it returned, [n, C].
+        labels: Labels of instances like these, if known.
+    """
+    if labels is None or labels.is_floating_point() or not len(labels):
+        return
+    columns, classes = output.size(1), int(labels.max()) + 1
+    if columns > 2 * max(classes, 2):
+        log.warning(
+            "%s returns %d columns, but the labels of these graphs are 0 to %d: each column is taken for a class. If "
+            "they are embeddings, give the whole classifier; if they are classes, output='logits' says so",
+            who,
+            columns,
+            classes - 1,
+        )

@@ -19,15 +19,9 @@ Shape = tuple[int, ...]
 PREDICTION_NAMES = ("logits", "out", "output", "pred", "prediction", "y_hat", "log_probs", "probs")
 
 
-def first_fitting(
-    output: Any,
-    rows: int,
-    who: str,
-    advice: Callable[[list[Shape]], str] | None = None,
-    again: Callable[[], Any] | None = None,
-) -> Tensor:
-    """The prediction among the values a model returned; see `named_prediction`."""
-    return named_prediction(output, rows, who, advice, again)[1]
+def first_fitting(output: Any, rows: int, who: str) -> Tensor:
+    """The prediction among the values a model returned, [rows, C]; arguments as of `named_prediction`."""
+    return named_prediction(output, rows, who)[1]
 
 
 def named_prediction(

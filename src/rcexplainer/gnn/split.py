@@ -41,6 +41,7 @@ from rcexplainer.gnn.outputs import (
     OutputKind,
     check_kind,
     check_precision,
+    doubt_columns,
     log_probs,
     num_classes,
     output_kind,
@@ -242,7 +243,7 @@ def split_model(
         kind = output or output_kind(trial.reference, labels, extremes, binary=task == "link")
         check_kind(trial.reference, kind)
     if output is None:
-        _warn_of_embeddings(trial, labels)
+        doubt_columns(trial.name, trial.reference, labels)
     split = SplitModel(
         model,
         task,
@@ -307,21 +308,6 @@ def _labels(graphs: Sequence[Data], task: TaskName) -> Tensor | None:
     counts = [count_instances(graph, task) for graph in graphs]
     found = [label.reshape(-1) for label in labels if isinstance(label, Tensor)]
     return torch.cat(found) if [len(label) for label in found] == counts else None
-
-
-def _warn_of_embeddings(trial: Trial, labels: Tensor | None) -> None:
-    """An encoder without its classifier returns rows of numbers, too; far more of them than the labels have classes."""
-    if labels is None or labels.is_floating_point() or not len(labels):
-        return
-    columns, classes = trial.reference.size(1), int(labels.max()) + 1
-    if columns > 2 * max(classes, 2):
-        log.warning(
-            "%s returns %d columns, but the labels of these graphs are 0 to %d: each column is taken for a class. If "
-            "they are embeddings, give the whole classifier; if they are classes, output='logits' says so",
-            trial.name,
-            columns,
-            classes - 1,
-        )
 
 
 def _extremes(name: str, phi_fc: Callable[[Tensor], Tensor], embedding: Tensor) -> Tensor | None:
