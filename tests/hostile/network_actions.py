@@ -72,7 +72,11 @@ def splits(draw: st.DrawFn) -> Case:
     if draw(st.integers(0, 3)) == 3:
         given = draw(hostile.calls(FEATURES, 0))
     else:
-        base = [node_models.graph(models.WHOLE)] if task == "node" else [one.clone() for one in graph_models.graphs(6)]
+        base = (
+            [node_models.graph(models.WHOLE).clone()]
+            if task == "node"
+            else [one.clone() for one in graph_models.graphs(6)]
+        )
         extra = [draw(hostile.graphs(FEATURES, 0, faults=1))] if draw(st.integers(0, 3)) == 3 else []
         given = hostile.Given([*base, *extra], [*base, *extra])
     if name == "attributed":
@@ -84,6 +88,12 @@ def splits(draw: st.DrawFn) -> Case:
         for graph in given.members:
             graph.y = _labels(graph, task, labels)
     how: dict[str, Any] = {"task": draw(mostly(st.just(task), st.sampled_from(["graph", "node", "link", 3, None])))}
+    if how["task"] == "link":
+        pairs = draw(
+            st.sampled_from([torch.tensor([[0, 1], [2, 3]]), torch.tensor([1]), torch.ones(2, 1), "0 1", None])
+        )
+        for graph in given.members:
+            graph.edge_label_index = pairs
     for key, values in {
         "head": mostly(st.sampled_from(["head", "output", "first"])) | st.just(getattr(model, "head", None)),
         "output": mostly(st.sampled_from(["logits", "probs", "log_probs", "binary_logit"])),
@@ -137,7 +147,11 @@ def labelled(draw: st.DrawFn, task: str) -> hostile.Given:
     """Labelled graphs to train on: of a graph task, or one for nodes or links; with faults, or none at all."""
     if draw(st.integers(0, 7)) == 7:
         return draw(hostile.calls(FEATURES, 0))
-    made = [node_models.graph(models.WHOLE)] if task != "graph" else [one.clone() for one in graph_models.graphs(8)]
+    made = (
+        [node_models.graph(models.WHOLE).clone()]
+        if task != "graph"
+        else [one.clone() for one in graph_models.graphs(8)]
+    )
     if draw(st.integers(0, 5)) == 5:
         made.append(draw(hostile.graphs(FEATURES, 0, faults=1)))
     for place, graph in enumerate(made):

@@ -225,7 +225,7 @@ def split_model(
     check_all(found)
     if task == "graph":
         check_single_label(found)
-    if task == "link" and any("edge_label_index" not in graph for graph in found):
+    if task == "link" and not all(_has_pairs(graph) for graph in found):
         raise GraphError("a link task needs graphs with edge_label_index [2, n]: the pairs of nodes to predict")
     forwards = [forward] if forward else conventional_forwards(model, task)
     scope = Untouched(model)
@@ -261,6 +261,11 @@ def split_model(
     )
     log.info("%r", split)
     return split
+
+
+def _has_pairs(graph: Data) -> bool:
+    pairs = graph.get("edge_label_index")
+    return isinstance(pairs, Tensor) and pairs.dim() == 2 and pairs.size(0) == 2 and pairs.dtype == torch.long
 
 
 def _tried(model: nn.Module, forwards: Sequence[Forward], graphs: list[Data], task: TaskName) -> tuple[Data, Trial]:

@@ -88,7 +88,7 @@ def draw_graph(
     nodes = _node_count(graph)
     check_edges(graph.edge_index, nodes)
     pairs = find_pairs(graph.edge_index, edge_scores, removed, motif)
-    if pairs.scores is not None and not bool(((pairs.scores >= 0) & (pairs.scores <= 1)).all()):
+    if edge_scores is not None and not bool(((edge_scores >= 0) & (edge_scores <= 1)).all()):
         raise RCExplainerError("edge_scores must be in [0, 1]; rescale them")
     places = stress_layout(graph.edge_index, nodes) if layout is None else _places(layout, nodes)
     if labels is not None and (not isinstance(labels, Sequence) or len(labels) != nodes):
