@@ -166,7 +166,8 @@ def test_settings_of_a_training_of_another_type(changes, message) -> None:
         ({"config": "paper"}, "config must be a GNNConfig, such as .* makes, got str"),
         ({"settings": 3}, "settings must be a TrainConfig, got int"),
         ({"file": "file"}, "file must be a FitFile, got str"),
-        ({"seed": -1}, "seed must be a whole number ≥ 0, got -1"),
+        ({"seed": 2**64}, "seed must be a whole number from -2⁶³ to 2⁶⁴-1, got 18446744073709551616"),
+        ({"seed": "x"}, "seed must be a whole number from -2⁶³ to 2⁶⁴-1, got 'x'"),
         ({"parts": None}, "parts has train, val and test, such as dataset.split; NoneType has no train"),
         (
             {"parts": Split(torch.arange(4), torch.arange(4), [0])},
@@ -216,7 +217,8 @@ def test_accuracy_of_instances_that_do_not_exist() -> None:
     for index, message in (
         (torch.tensor([-1]), "index names instance -1, but the instances are 0 to 7"),
         (torch.tensor([10**9]), "index names instance 1000000000"),
-        ([0, 1], r"index must be a tensor \[n\] of positions, such as torch.arange\(8\), got list"),
+        ([0, 1], r"index must be a tensor \[n\] of positions of type torch.int64, such as torch.arange\(8\), got list"),
+        (torch.ones(8) > 0, r"got torch.bool \(8,\); those of a mask are mask.nonzero\(\).flatten\(\)"),
         (torch.ones(2, 2, dtype=torch.long), r"got torch.int64 \(2, 2\)"),
     ):
         with pytest.raises(GraphError, match=message):
@@ -343,13 +345,14 @@ def test_odd_arguments_of_the_algorithm() -> None:
         ({"batch": 3}, "batch must be a tensor of whole numbers, got int"),
         ({"batch": torch.tensor([math.nan])}, "batch must be a tensor of whole numbers, got torch.float32"),
         ({"index": "x"}, "index must be a tensor of whole numbers, got str"),
-        ({"target": 0.5}, "target must be a tensor of whole numbers, got float"),
+        ({"target": 0.5}, "target must be a tensor of numbers, got float"),
     ):
         with pytest.raises(RCExplainerError, match=message):
             algorithm(one.model, graph.x, graph.edge_index, **{"target": target, **how})
     with pytest.raises(RCExplainerError, match=r"model must be the torch.nn.Module that was given to fit, got str"):
         algorithm("model", graph.x, graph.edge_index, target=target)
-    assert algorithm(one.model, graph.x, graph.edge_index, target=None).edge_mask.shape == (graph.num_edges,)
+    for odd in (None, torch.tensor([math.nan]), torch.tensor([1.0])):
+        assert algorithm(one.model, graph.x, graph.edge_index, target=odd).edge_mask.shape == (graph.num_edges,)
     whole = link.graphs[0]
     for pairs in (None, torch.arange(3), 3):
         with pytest.raises(RCExplainerError, match="edge_label_index"):

@@ -177,8 +177,8 @@ def train_gnn(
     ):
         if not fits:
             raise RCExplainerError(f"{name} must be a {wanted}, got {type(value).__name__}")
-    if not is_whole(seed) or not 0 <= seed < 2**63:
-        raise RCExplainerError(f"seed must be a whole number ≥ 0, got {seed!r}")
+    if not is_whole(seed) or not -(2**63) <= seed < 2**64:
+        raise RCExplainerError(f"seed must be a whole number from -2⁶³ to 2⁶⁴-1, got {seed!r}")
     settings = settings or DEFAULT_TRAINING[config.task]
     instances = LabelledInstances(as_graphs(graphs), config, device)
     _check_parts(parts, instances.count)
@@ -265,7 +265,10 @@ def _check_positions(index: object, what: str, count: int) -> None:
     """Positions of instances are a row of whole numbers, each of an instance that there is."""
     if not isinstance(index, Tensor) or index.dim() != 1 or index.dtype != torch.long or index.is_meta:
         found = f"{index.dtype} {tuple(index.shape)}" if isinstance(index, Tensor) else type(index).__name__
-        raise GraphError(f"{what} must be a tensor [n] of positions, such as torch.arange({count}), got {found}")
+        raise GraphError(
+            f"{what} must be a tensor [n] of positions of type torch.int64, such as torch.arange({count}), got {found}"
+            "; those of a mask are mask.nonzero().flatten()"
+        )
     low, high = (int(value) for value in index.aminmax()) if len(index) else (0, -1)
     if low < 0 or high >= count:
         wrong = low if low < 0 else high

@@ -74,7 +74,7 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
             index = 0
         self._check_index(index, pairs)
         batch = _numbers("batch", kwargs.pop("batch", None))
-        wanted = _numbers("target", target)
+        wanted = _numbers("target", target, whole=False)
         if batch is not None and batch.numel() and int(batch.max()) > 0:
             graphs = int(batch.max()) + 1
             raise RCExplainerError(
@@ -85,8 +85,8 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
         found = self.fitted.explain(Data(x=x, edge_index=edge_index, **values), index=asked, search="none")
         if wanted is not None and index is not None and wanted.dim():
             wanted = wanted[int(index) : int(index) + 1]
-        if wanted is not None and wanted.numel() == 1 and int(wanted) != found.prediction:
-            log.warning("class %d is predicted and explained, not the target %d", found.prediction, int(wanted))
+        if wanted is not None and wanted.numel() == 1 and float(wanted) != found.prediction:
+            log.warning("class %d is predicted and explained, not the target %g", found.prediction, float(wanted))
         second = {} if found.relevance is None else {"edge_relevance": found.edge_relevance.to(edge_index.device)}
         return PyGExplanation(edge_mask=found.edge_scores.to(edge_index.device), **second)
 
@@ -144,13 +144,13 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
             raise RCExplainerError(f"there is no pair {place}: the pairs are 0 to {pairs.size(1) - 1}")
 
 
-def _numbers(name: str, value: Any) -> Tensor | None:
-    """A tensor of whole numbers that the caller gave, if any."""
-    if value is not None and (
-        not isinstance(value, Tensor) or value.is_floating_point() or value.is_complex() or value.is_meta
-    ):
+def _numbers(name: str, value: Any, whole: bool = True) -> Tensor | None:
+    """A tensor of numbers that the caller gave, if any."""
+    if value is None:
+        return None
+    if not isinstance(value, Tensor) or value.is_complex() or value.is_meta or (whole and value.is_floating_point()):
         found = value.dtype if isinstance(value, Tensor) else type(value).__name__
-        raise RCExplainerError(f"{name} must be a tensor of whole numbers, got {found}")
+        raise RCExplainerError(f"{name} must be a tensor of {'whole numbers' if whole else 'numbers'}, got {found}")
     return value
 
 

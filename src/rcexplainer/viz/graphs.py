@@ -8,8 +8,9 @@
 Every unordered pair of nodes is drawn once. `axes` is matplotlib's; nothing here opens a window or keeps state.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -91,10 +92,10 @@ def draw_graph(
     if edge_scores is not None and not bool(((edge_scores >= 0) & (edge_scores <= 1)).all()):
         raise RCExplainerError("edge_scores must be in [0, 1]; rescale them")
     places = stress_layout(graph.edge_index, nodes) if layout is None else _places(layout, nodes)
-    if labels is not None and (not isinstance(labels, Sequence) or len(labels) != nodes):
-        found = len(labels) if isinstance(labels, Sequence) else type(labels).__name__
+    if labels is not None and (not isinstance(labels, Collection) or len(labels) != nodes):
+        found = len(labels) if isinstance(labels, Collection) else type(labels).__name__
         raise RCExplainerError(f"labels must have one text for each of {nodes} nodes, got {found}")
-    if not isinstance(roots, Sequence) or not all(isinstance(root, int) and 0 <= root < nodes for root in roots):
+    if not isinstance(roots, Sequence) or not all(isinstance(root, Integral) and 0 <= root < nodes for root in roots):
         raise RCExplainerError(f"roots must be a list of nodes from 0 to {nodes - 1}, got {roots!r}")
     _draw_lines(axes, pairs, places)
     _draw_nodes(axes, pairs, places, labels)

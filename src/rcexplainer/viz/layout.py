@@ -21,6 +21,7 @@ Places = NDArray[np.float64]
 
 STEPS = 100  # of majorisation, for each exponent
 EXPONENTS = (1.0, 0.7)  # of the distances: the first untangles, the second makes room
+WHOLE = (torch.int64, torch.int32, torch.int16, torch.uint8)  # types of node numbers
 APART = 2.0  # unconnected components are this much farther apart than the longest path within one
 JITTER = 0.01  # nodes with the same neighbours would otherwise start, and stay, at the same place
 PERTURBATION = 0.7  # of the further starts
@@ -70,10 +71,10 @@ def check_edges(edge_index: object, num_nodes: object) -> None:
     if not isinstance(num_nodes, Integral) or isinstance(num_nodes, bool) or num_nodes < 0:
         raise RCExplainerError(f"the number of nodes must be a whole number ≥ 0, got {num_nodes!r}")
     tensor = isinstance(edge_index, Tensor) and edge_index.dim() == 2 and edge_index.size(0) == 2
-    if not isinstance(edge_index, Tensor) or not tensor or edge_index.dtype != torch.long or edge_index.is_meta:
+    if not isinstance(edge_index, Tensor) or not tensor or edge_index.dtype not in WHOLE or edge_index.is_meta:
         kind = type(edge_index).__name__
         found = f"{edge_index.dtype} {tuple(edge_index.shape)}" if isinstance(edge_index, Tensor) else kind
-        raise RCExplainerError(f"a drawing needs edge_index [2, num_edges] of type torch.int64, got {found}")
+        raise RCExplainerError(f"a drawing needs edge_index [2, num_edges] of whole numbers, got {found}")
     low, high = (int(value) for value in edge_index.aminmax()) if edge_index.numel() else (0, -1)
     if low < 0 or high >= num_nodes:
         wrong = low if low < 0 else high

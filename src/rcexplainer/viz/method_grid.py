@@ -11,6 +11,7 @@ The input is plain lists and numbers, such as the result of a job of `reproduce`
 
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import torch
@@ -164,7 +165,7 @@ def _check_cell(key: object, one: object) -> None:
             raise RCExplainerError(f"{name} of the cell {key} cannot be {short_repr(getattr(one, name))}")
     pairs = (*one.edges, *one.motif, *one.chosen)
     numbers = [*one.nodes, *one.roots, *(node for pair in pairs if isinstance(pair, tuple) for node in pair)]
-    if not all(isinstance(node, int) for node in (*numbers, one.whole)):
+    if not all(isinstance(node, Integral) for node in (*numbers, one.whole)):
         raise RCExplainerError(f"nodes of the cell {key}, and their number, must be whole numbers")
     if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
         raise RCExplainerError(f"edges of the cell {key} must be pairs of nodes, got {short_repr(one.edges)}")
