@@ -61,6 +61,11 @@ def mostly(good: Any, odd: Any = ODD_VALUES) -> Any:
     return st.integers(0, 5).flatmap(lambda number: odd if number == 5 else good)
 
 
+def seldom(good: Any, odd: Any = ODD_VALUES) -> Any:
+    """Nearly always a value that makes sense: for calls with many arguments."""
+    return st.integers(0, 19).flatmap(lambda number: odd if number == 19 else good)
+
+
 @st.composite
 def options(draw: st.DrawFn) -> dict[str, Any]:
     """Options of `explain`."""
@@ -101,14 +106,15 @@ def _has_edges(graph: Any) -> bool:
     return isinstance(graph, Data) and isinstance(graph.edge_index, torch.Tensor) and graph.edge_index.dim() > 0
 
 
-def _pool(draw: st.DrawFn, tasks: tuple[str, ...]) -> Pooled:
+def some_pooled(draw: st.DrawFn, tasks: tuple[str, ...]) -> Pooled:
+    """One of the shared explainers."""
     numbers = [number for number, spec in enumerate(SPECS) if spec[0] in tasks]
     return pooled(draw(st.sampled_from(numbers))) or pooled(numbers[0])  # type: ignore[return-value]
 
 
 @st.composite
 def explain_graphs(draw: st.DrawFn) -> Case:
-    one = _pool(draw, ("zoo", "own"))
+    one = some_pooled(draw, ("zoo", "own"))
     given = draw(hostile.calls(one.features, one.edge_features))
     if one.name == "weighted" and draw(st.booleans()):
         for graph in given.members:
@@ -146,7 +152,7 @@ LINKS = mostly(
 def explain_parts(draw: st.DrawFn) -> Case:
     """Nodes and links: of their own graph mostly, or of a hostile one."""
     link = draw(st.integers(0, 4)) == 4
-    one = _pool(draw, ("link",) if link else ("node",))
+    one = some_pooled(draw, ("link",) if link else ("node",))
     if draw(st.booleans()):
         given = hostile.Given(one.graphs[0], one.graphs)
     else:
@@ -161,7 +167,8 @@ def explain_parts(draw: st.DrawFn) -> Case:
     )
 
 
-def _some_explanations(one: Pooled, search: str) -> list[Explanation]:
+def some_explanations(one: Pooled, search: str) -> list[Explanation]:
+    """Of a few instances of an explainer's own graphs."""
     index = None if one.task == "graph" else [0, 3, 5] if one.task == "node" else [(0, 5), (1, 7)]
     given = one.graphs[:4] if one.task == "graph" else one.graphs[0]
     return [
@@ -177,13 +184,13 @@ SHARES = mostly(st.floats(0, 1))
 
 @st.composite
 def explanation_methods(draw: st.DrawFn) -> Case:
-    one = _pool(draw, ("zoo", "own", "node", "link"))
+    one = some_pooled(draw, ("zoo", "own", "node", "link"))
     search = draw(st.sampled_from(["prefix", "none"]))
     name = draw(st.sampled_from(["top", "at_sparsity", "reading", "rest", "rest"]))
     value = draw({"top": KS, "at_sparsity": SHARES}.get(name, mostly(st.sampled_from(["scores", "relevance"]))))
 
     def call() -> None:
-        for found in _some_explanations(one, search):
+        for found in some_explanations(one, search):
             if name == "rest":
                 repr(found), found.edges, found.node_scores, found.units, found.removed_units, found.local
                 if found.counterfactual is not None:
@@ -197,7 +204,7 @@ def explanation_methods(draw: st.DrawFn) -> Case:
 
 @st.composite
 def metrics(draw: st.DrawFn) -> Case:
-    one = _pool(draw, ("zoo", "own", "node"))
+    one = some_pooled(draw, ("zoo", "own", "node"))
     search, m = draw(st.sampled_from(["prefix", "none"])), rc.metrics
     empty, levels = draw(st.integers(0, 9)) == 9, draw(mostly(st.lists(st.floats(-0.2, 1.2), max_size=2)))
     k, number = draw(KS), draw(SHARES)
@@ -221,7 +228,7 @@ def metrics(draw: st.DrawFn) -> Case:
     if name == "region_summary" and not isinstance(one.fitted, rc.FittedRCExplainer):
         name = "fidelity"
     members = (graph,) if name in ("robustness", "explain_time", "perturb") else ()
-    call = lambda: calls[name]([] if empty else _some_explanations(one, search))  # noqa: E731
+    call = lambda: calls[name]([] if empty else some_explanations(one, search))  # noqa: E731
     with_values = f"search={search}, levels={levels!r}, k={k!r}, number={number!r}"
     text = f"metrics.{name} of {one.task} {one.name}, {with_values}, {hostile.Given(graph, [graph])}"
     return Case(text, call, one.model, members)
@@ -229,7 +236,7 @@ def metrics(draw: st.DrawFn) -> Case:
 
 @st.composite
 def drawings(draw: st.DrawFn) -> Case:
-    one = _pool(draw, ("zoo", "own", "node", "link"))
+    one = some_pooled(draw, ("zoo", "own", "node", "link"))
     graph = draw(hostile.graphs(one.features, one.edge_features, faults=0)) if one.task == "graph" else None
     suffix = draw(st.sampled_from([".svg", ".png", ".html", ".txt", ""]))
     style = draw(mostly(st.sampled_from(["auto", "graph", "molecule"])))
@@ -241,7 +248,7 @@ def drawings(draw: st.DrawFn) -> Case:
 
         SCRATCH.mkdir(exist_ok=True)
         path = SCRATCH / f"drawing{suffix}"
-        found = _some_explanations(one, "prefix")[:1] if graph is None else [one.fitted.explain(graph)]
+        found = some_explanations(one, "prefix")[:1] if graph is None else [one.fitted.explain(graph)]
         try:
             if what == "draw":
                 found[0].draw(path, style=style, node_names=names)
@@ -308,7 +315,7 @@ def data(draw: st.DrawFn) -> Case:
 @st.composite
 def files(draw: st.DrawFn) -> Case:
     """Explainers saved to and read from odd places, for the right model and for others."""
-    one = _pool(draw, ("own", "zoo"))
+    one = some_pooled(draw, ("own", "zoo"))
     trained = pooled(len(SPECS) - 3)
     assert trained is not None
     other = draw(st.sampled_from(sorted(models.MODELS)))
@@ -337,10 +344,10 @@ def files(draw: st.DrawFn) -> Case:
 @st.composite
 def fits(draw: st.DrawFn) -> Case:
     """A fit of its own: hostile models, hostile graphs, or both."""
-    kind = draw(st.sampled_from(["own", "own", "own", "zoo", "refused", "node", "node refused"]))
+    kind = draw(st.sampled_from(["own", "own", "own", "zoo", "refused", "node", "own node", "node refused"]))
     table: dict[str, dict[str, Any]] = {
         "own": models.MODELS, "zoo": graph_models.EXPLAINED, "refused": graph_models.REFUSED,
-        "node": node_models.EXPLAINED, "node refused": node_models.REFUSED,
+        "node": node_models.EXPLAINED, "own node": models.NODE_MODELS, "node refused": node_models.REFUSED,
     }  # fmt: skip
     name = draw(st.sampled_from(sorted(table[kind])))
     make = table[kind][name]
@@ -350,11 +357,11 @@ def fits(draw: st.DrawFn) -> Case:
         model = make()
     if isinstance(model, nn.Module) and name != "in training mode":
         model.eval()
-    node = kind.startswith("node")
+    node = "node" in kind
     if draw(st.integers(0, 3)) == 3:
         given = draw(hostile.calls(FEATURES, 0))
     else:
-        base = [node_models.graph(30)] if node else [graph.clone() for graph in graph_models.graphs(10)]
+        base = [node_models.graph(models.WHOLE)] if node else [graph.clone() for graph in graph_models.graphs(10)]
         extra = [draw(hostile.graphs(FEATURES, 0, faults=1))] if draw(st.booleans()) and not node else []
         given = hostile.Given(base[0] if node else [*base, *extra], [*base, *extra])
     if name == "attributed":
@@ -380,23 +387,3 @@ def fits(draw: st.DrawFn) -> Case:
     return Case(
         f"fit {kind} {name} method {method} {given} {how}", call, model, tuple(given.members), None, FIT_SECONDS
     )
-
-
-# How many of 100 cases are of each kind; fits are counted apart.
-SHARES_OF_CASES: tuple[tuple[int, Callable[[], Any]], ...] = (
-    (50, explain_graphs), (16, explain_parts), (9, explanation_methods), (9, metrics), (1, drawings),
-    (7, constructors), (5, data), (3, files),
-)  # fmt: skip
-
-
-@st.composite
-def cases(draw: st.DrawFn, fit: bool = False) -> Case:
-    """Any case."""
-    if fit:
-        return draw(fits())
-    place, number = 0, draw(st.integers(0, 99))
-    for share, kind in SHARES_OF_CASES:
-        place += share
-        if number < place:
-            return draw(kind())
-    raise AssertionError("shares sum to 100")

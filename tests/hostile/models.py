@@ -1,7 +1,8 @@
 """Hostile networks beside those of `tests.zoo`: what they return, raise, read or hold is odd."""
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +12,7 @@ from torch_geometric.nn import GCNConv, GINEConv, GraphConv, global_add_pool, gl
 from tests.zoo.parts import FEATURES, HIDDEN
 
 EDGE_FEATURES = 3
+WHOLE = 30  # nodes of the graph that `NODE_MODELS` are for
 
 
 class Graphs(nn.Module):
@@ -134,6 +136,253 @@ class Detached(Graphs):
         return torch.tensor(logits.tolist())
 
 
+class Named(NamedTuple):
+    logits: Tensor
+    hidden: Tensor
+
+
+class NamedTuples(Graphs):
+    def out(self, logits: Tensor, x: Tensor) -> Any:
+        return Named(logits, logits * 2)
+
+
+class TwoHeads(Graphs):
+    """Two predictions of one width."""
+
+    def out(self, logits: Tensor, x: Tensor) -> Any:
+        return logits, logits.flip(1) * 3
+
+
+class EmbeddingToo(Graphs):
+    """An embedding beside the prediction, as wide or wider."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width)
+        self.last = nn.Linear(width, 2)
+
+    def out(self, logits: Tensor, x: Tensor) -> Any:
+        return [logits, self.last(logits)]
+
+
+class TwoNumberTypes(Graphs):
+    def out(self, logits: Tensor, x: Tensor) -> Any:
+        return logits, logits.double()
+
+
+class HalfOutputs(Graphs):
+    def out(self, logits: Tensor, x: Tensor) -> Any:
+        return {"logits": logits, "probs": logits.softmax(1).half()}
+
+
+class NaNBeside(Graphs):
+    def out(self, logits: Tensor, x: Tensor) -> Any:
+        return logits, torch.full_like(logits, torch.nan)
+
+
+class SparseToo(Graphs):
+    def out(self, logits: Tensor, x: Tensor) -> Any:
+        return logits, logits.to_sparse()
+
+
+class Sparse(Graphs):
+    def out(self, logits: Tensor, x: Tensor) -> Any:
+        return logits.to_sparse()
+
+
+class MetaToo(Graphs):
+    """One of its values is on a device that holds no numbers."""
+
+    def out(self, logits: Tensor, x: Tensor) -> Any:
+        return logits, logits.to("meta")
+
+
+class Nested(Graphs):
+    def out(self, logits: Tensor, x: Tensor) -> Any:
+        return (logits, {"hidden": logits * 2}), [logits.flip(1)]
+
+
+class NoValues(Graphs):
+    def out(self, logits: Tensor, x: Tensor) -> Any:
+        return ()
+
+
+class OddNames(Graphs):
+    def out(self, logits: Tensor, x: Tensor) -> Any:
+        return {0: logits, None: logits * 2, ("a", "b"): x}
+
+
+class PredictionsOfOneName(Graphs):
+    def out(self, logits: Tensor, x: Tensor) -> Any:
+        return {"logits": logits, "out": logits.flip(1), "probs": logits.softmax(1)}
+
+
+class Moves(Graphs):
+    """Its prediction stands elsewhere for small batches."""
+
+    def out(self, logits: Tensor, x: Tensor) -> Any:
+        return (x.sum(), logits) if len(logits) > 2 else (logits, x.sum())
+
+
+class SeveralSometimes(Graphs):
+    """A tuple for many graphs, a tensor for one."""
+
+    def out(self, logits: Tensor, x: Tensor) -> Any:
+        return (logits, logits.softmax(1)) if len(logits) > 1 else logits
+
+
+class FewerColumns(Graphs):
+    """Fewer classes for one graph than for many."""
+
+    def __init__(self) -> None:
+        super().__init__(4)
+
+    def out(self, logits: Tensor, x: Tensor) -> Any:
+        return logits if len(logits) > 1 else logits[:, :3]
+
+
+class MoreRows(Graphs):
+    def out(self, logits: Tensor, x: Tensor) -> Any:
+        return torch.cat([logits, logits[:1]])
+
+
+class Random(Graphs):
+    def out(self, logits: Tensor, x: Tensor) -> Any:
+        return logits + torch.rand_like(logits)
+
+
+class Counts(Graphs):
+    """Remembers how often it was called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()))
+
+    def out(self, logits: Tensor, x: Tensor) -> Any:
+        self.calls += 1
+        return logits + self.calls
+
+
+class Table(Graphs):
+    """Adds rows of a table that is as long as one graph, or as the features say."""
+
+    def __init__(self, rows: int) -> None:
+        super().__init__()
+        self.table = nn.Embedding(rows, FEATURES)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Any:
+        return super().forward(x + self.table(torch.arange(len(x))), edge_index, batch)
+
+
+class WholeTable(Graphs):
+    """Reads all its rows whatever the graph."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Embedding(12, 2)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Any:
+        return self.table.weight
+
+
+class OfNoGraph(nn.Module):
+    """Wide rows for labels of two classes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = GraphConv(FEATURES, HIDDEN)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        return global_add_pool(self.first(x, edge_index), batch)
+
+
+class Nodes(nn.Module):
+    """A node classifier; subclasses change what comes out, or what it needs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = GraphConv(FEATURES, HIDDEN), GraphConv(HIDDEN, HIDDEN)
+        self.head = nn.Linear(HIDDEN, 2)
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Any:
+        hidden = self.second(self.first(x, edge_index).relu(), edge_index).relu()
+        return self.out(self.head(hidden), hidden)
+
+    def out(self, logits: Tensor, hidden: Tensor) -> Any:
+        return logits
+
+
+class NodesAndHidden(Nodes):
+    def out(self, logits: Tensor, hidden: Tensor) -> Any:
+        return hidden, logits
+
+
+class TwoOfNodes(Nodes):
+    def out(self, logits: Tensor, hidden: Tensor) -> Any:
+        return logits, hidden[:, :2]
+
+
+class NodesAndGraph(Nodes):
+    """A prediction, and a row for the whole."""
+
+    def out(self, logits: Tensor, hidden: Tensor) -> Any:
+        return hidden.mean(0, keepdim=True), logits
+
+
+class WholeAlone(Nodes):
+    """Refuses parts of its graph, each time with another error."""
+
+    def __init__(self, error: type[Exception]) -> None:
+        super().__init__()
+        self.error = error
+
+    def out(self, logits: Tensor, hidden: Tensor) -> Any:
+        if len(logits) != WHOLE:
+            raise self.error("not the whole graph")
+        return logits
+
+
+class NodeTable(Nodes):
+    """A table with a row for each node of its graph."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Embedding(WHOLE, FEATURES)
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Any:
+        return super().forward(x + self.table.weight, edge_index)
+
+
+class NodeTableOnly(Nodes):
+    """As before, and the features are not read at all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Embedding(WHOLE, FEATURES)
+
+    def forward(self, edge_index: Tensor) -> Any:
+        return super().forward(self.table.weight, edge_index)
+
+
+class NaNOnParts(Nodes):
+    def out(self, logits: Tensor, hidden: Tensor) -> Any:
+        return logits if len(logits) == WHOLE else logits * torch.nan
+
+
+class OtherShapeOnParts(Nodes):
+    def out(self, logits: Tensor, hidden: Tensor) -> Any:
+        return logits if len(logits) == WHOLE else torch.cat([logits, logits], 1)
+
+
+class NothingOnParts(Nodes):
+    def out(self, logits: Tensor, hidden: Tensor) -> Any:
+        return logits if len(logits) == WHOLE else None
+
+
+class MovesOnParts(Nodes):
+    def out(self, logits: Tensor, hidden: Tensor) -> Any:
+        return {"logits" if len(logits) == WHOLE else "other": logits}
+
+
 class Weighted(nn.Module):
     """Reads the graph's weights."""
 
@@ -217,6 +466,30 @@ MODELS: dict[str, Callable[[], Any]] = {
     "of nodes": OfNodes,
     "no classes": NoClasses,
     "detached": Detached,
+    "named tuples": NamedTuples,
+    "two heads": TwoHeads,
+    "embedding as wide": lambda: EmbeddingToo(2),
+    "embedding wider": lambda: EmbeddingToo(5),
+    "two number types": TwoNumberTypes,
+    "half outputs": HalfOutputs,
+    "NaN beside": NaNBeside,
+    "sparse too": SparseToo,
+    "sparse": Sparse,
+    "meta too": MetaToo,
+    "nested": Nested,
+    "no values": NoValues,
+    "odd names": OddNames,
+    "predictions of one name": PredictionsOfOneName,
+    "prediction moves": Moves,
+    "several sometimes": SeveralSometimes,
+    "fewer columns": FewerColumns,
+    "more rows": MoreRows,
+    "random": Random,
+    "counts": Counts,
+    "small table": lambda: Table(3),
+    "large table": lambda: Table(5000),
+    "whole table": WholeTable,
+    "wide rows": OfNoGraph,
     "weighted": Weighted,
     "attributed": Attributed,
     "no parameters": NoParameters,
@@ -236,10 +509,28 @@ MODELS: dict[str, Callable[[], Any]] = {
     "None": lambda: None,
     "a class": lambda: Graphs,
 }
+# Node classifiers, for a graph of `WHOLE` nodes.
+NODE_MODELS: dict[str, Callable[[], nn.Module]] = {
+    "plain": Nodes,
+    "hidden too": NodesAndHidden,
+    "two of nodes": TwoOfNodes,
+    "a row of the graph too": NodesAndGraph,
+    "a table": NodeTable,
+    "a table alone": NodeTableOnly,
+    "NaN on parts": NaNOnParts,
+    "other shape on parts": OtherShapeOnParts,
+    "nothing on parts": NothingOnParts,
+    "moves on parts": MovesOnParts,
+    **{
+        f"{error.__name__} on parts": partial(WholeAlone, error)
+        for error in (IndexError, KeyError, RuntimeError, ZeroDivisionError, NotImplementedError, AssertionError)
+    },
+}
 # Of these, networks that are explained; the others are refused, or their answers are NaN.
 EXPLAINABLE = (
     "plain", "five classes", "saturated", "saturated probabilities", "sometimes NaN", "sometimes raises", "tuples",
     "dicts", "weighted", "attributed", "in training mode", "hooks", "frozen",
+    "named tuples", "two number types", "half outputs",
 )  # fmt: skip
 
 

@@ -256,6 +256,8 @@ def test_datasets_with_odd_names_and_values(tmp_path) -> None:
         (graph_with(x=torch.ones(5, 2).to_sparse()), "graph 0 needs x as a dense tensor of one or two dimensions"),
         (graph_with(pos=torch.ones(2, 3)), "graph 0 has pos of 2 rows, it needs 5"),
         (HeteroData(), "graphs are a list of PyG Data, got HeteroData"),
+        ([graph_with(), graph_with(x=torch.ones(5, 9))], "graph 1 has no x like that of graph 0"),
+        (graph_with(x=torch.ones(5, 0)), "graph 0 has x of no columns"),
     ):
         with pytest.raises(DatasetError, match=message):
             rc.datasets.to_parquet(given, tmp_path / "table.parquet")

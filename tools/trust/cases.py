@@ -2,7 +2,7 @@
 
     python tools/trust/cases.py --out build/trust --cases 2000
 
-Cases come from the hypothesis strategies of `tests/hostile`, over at most 50 fitted explainers and a few hundred fits
+Cases come from the hypothesis strategies of `tests/hostile`, over at most 55 fitted explainers and a few hundred fits
 of their own. After every call: no foreign exception, in the results either; no hang; the model and the graphs as they
 were; and every claimed flip true when the model is asked alone, with the edges really gone. Blocks of cases are kept in
 OUT/cases, so that a second start continues. One case again:
@@ -29,7 +29,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from part_record import finish
 from source_digest import source_digest
-from tests.hostile.actions import Case, cases
+from tests.hostile.actions import Case
+from tests.hostile.every_case import cases
 from tests.hostile.watch import Hang, foreign, graph_print, limited, model_print, wrong_results
 
 from rcexplainer.errors import RCExplainerError

@@ -264,10 +264,10 @@ def rows_of_graphs(graphs: "Sequence[Data]", names: "Sequence[str]" = NAME_COLUM
     arrays: dict[str, Any] = {"edge_index": _index_array(graphs)}
     for name in present:
         values = [graph.get(name) for graph in graphs]
-        if any(value is None or value.dim() != values[0].dim() for value in values):
-            place = next(i for i, value in enumerate(values) if value is None or value.dim() != values[0].dim())
+        unlike = [i for i, value in enumerate(values) if value is None or value.shape[1:] != values[0].shape[1:]]
+        if unlike:
             raise DatasetError(
-                f"graph {place} has no {name} like that of graph 0: all graphs of a file must have the same"
+                f"graph {unlike[0]} has no {name} like that of graph 0: all graphs of a file must have the same"
             )
         arrays[name] = _list_array(values)
     if "x" not in present:
@@ -295,6 +295,8 @@ def _check_tensors(graph: object, place: int) -> None:
         rows = index.size(1) if name in EDGE_COLUMNS else graph.num_nodes
         if value.size(0) != rows:
             raise DatasetError(f"graph {place} has {name} of {value.size(0)} rows, it needs {rows}")
+        if value.size(0) and not value.numel():
+            raise DatasetError(f"graph {place} has {name} of no columns: leave it out, or give it some")
 
 
 def _index_array(graphs: "Sequence[Data]") -> "pa.Array":

@@ -21,7 +21,7 @@ def usable_device(name: torch.device | str | None) -> torch.device:
     try:
         device = torch.device(name or "cpu")
         torch.zeros(1, device=device).item()  # the device `meta` exists, but holds no numbers
-    except (RuntimeError, AssertionError) as error:
+    except (RuntimeError, AssertionError, TypeError) as error:
         reason = str(error).splitlines()[0]
         if "device type at start of device string" in reason:
             reason = "a device is named cpu, cuda, cuda:1, mps or the like"

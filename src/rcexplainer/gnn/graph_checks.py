@@ -258,6 +258,8 @@ def _check_types(graph: Data, where: str) -> None:
             raise GraphError(f"{where} has {name} of type {type(value).__name__}: it must be a tensor")
         if isinstance(value, Tensor) and value.layout != torch.strided:
             raise GraphError(f"{where} has a sparse {name}: make it dense with .to_dense()")
+        if isinstance(value, Tensor) and value.is_meta:
+            raise GraphError(f"{where} has {name} on the device meta, which holds no numbers")
     own = graph.to_dict().get("num_nodes")
     if own is not None and (not isinstance(own, Integral) or isinstance(own, bool)):
         raise GraphError(f"{where} has num_nodes={own!r}: it must be a whole number")

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from rcexplainer.core.segments import gather_ranges
-from rcexplainer.errors import SplitError
+from rcexplainer.errors import GraphError, SplitError
 from rcexplainer.gnn.columns import Column, Pointers, columns_of, columns_of_batch, node_counts
 from rcexplainer.sources.attribute_levels import EDGE_LEVEL, edge_level_keys
 
@@ -161,9 +161,16 @@ def delete_edges(graph: Data, removed: Tensor) -> Data:
         removed: Boolean [E], true for the columns of `edge_index` to delete.
 
     Raises:
+        GraphError: `graph` is no graph, or has no edge_index [2, E].
         SplitError: `removed` is not a boolean mask of the edges.
     """
-    num_edges = graph.num_edges
+    edges = graph.get("edge_index") if isinstance(graph, Data) else None
+    if not isinstance(edges, Tensor) or edges.dim() != 2 or edges.size(0) != 2:
+        found = "another edge_index" if isinstance(graph, Data) else type(graph).__name__
+        raise GraphError(f"delete_edges(graph, removed) needs a PyG Data with edge_index of shape [2, E], got {found}")
+    num_edges = edges.size(1)
+    if not isinstance(removed, Tensor):
+        raise SplitError(f"`removed` must be a boolean mask of {num_edges} edges, got {type(removed).__name__}")
     if removed.dtype != torch.bool or removed.shape != (num_edges,):
         raise SplitError(
             f"`removed` must be a boolean mask of {num_edges} edges, got {removed.dtype} {tuple(removed.shape)}"

@@ -9,10 +9,15 @@ from torch_geometric.data import Batch, Data
 
 from rcexplainer.errors import GraphError
 from rcexplainer.gnn.device import usable_device
+from rcexplainer.gnn.graph_checks import check_labels
 from rcexplainer.gnn.graph_store import GraphStore, delete_edges
 from rcexplainer.gnn.models import GNN, GNNConfig
 
 SCORE_BATCH = 1024  # graphs in one run without gradients
+
+
+def _type(value: object) -> str:
+    return f"{value.dtype} {tuple(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
 
 
 class LabelledInstances:
@@ -36,6 +41,12 @@ class LabelledInstances:
         if graphs[0].num_node_features != config.num_features:
             width = graphs[0].num_node_features
             raise GraphError(f"the graphs have {width} features per node, the model expects {config.num_features}")
+        if self.task != "graph" and len(graphs) > 1:
+            raise GraphError(f"a {self.task} task has one graph, got {len(graphs)}")
+        for position, graph in enumerate(graphs):
+            self._check_labels(graph, "the graph" if len(graphs) == 1 else f"graph {position}")
+            if (shape := graph[self.key].dim()) != (first := graphs[0][self.key].dim()):
+                raise GraphError(f"graph {position} has `{self.key}` of {shape} dimensions, the first graph of {first}")
         labels = torch.cat([graph[self.key].reshape(-1) for graph in graphs])
         if int(labels.min()) < 0 or int(labels.max()) >= config.num_classes:
             wrong = int(labels.min()) if int(labels.min()) < 0 else int(labels.max())
@@ -47,6 +58,24 @@ class LabelledInstances:
         else:
             self.store = GraphStore(graphs, self.device)
             self.count = len(self.store)
+
+    def _check_labels(self, graph: Data, where: str) -> None:
+        """One whole number for each instance; the pairs of a link task are nodes of the graph."""
+        labels, count = graph[self.key], 1
+        if not isinstance(labels, Tensor) or labels.is_complex() or labels.is_meta:
+            raise GraphError(f"{where} has `{self.key}` of type {_type(labels)}: it must be a tensor of whole numbers")
+        check_labels(labels, where)
+        if self.task == "node":
+            count = int(graph.num_nodes or 0)
+        if self.task == "link":
+            pairs = graph.get("edge_label_index")
+            if not isinstance(pairs, Tensor) or pairs.dim() != 2 or pairs.size(0) != 2 or pairs.dtype != torch.long:
+                raise GraphError(f"{where} needs edge_label_index [2, n] of type torch.int64, got {_type(pairs)}")
+            count = pairs.size(1)
+            if count and not 0 <= int(pairs.min()) <= int(pairs.max()) < int(graph.num_nodes or 0):
+                raise GraphError(f"{where} has edge_label_index with nodes that it does not have")
+        if labels.numel() != count or not count:
+            raise GraphError(f"{where} has {labels.numel()} labels in `{self.key}`, it needs one for each of {count}")
 
     def batches(self, index: Tensor, size: int, shuffle: bool = False) -> Iterator[tuple[Data, Tensor | None]]:
         """Batches of the instances `index`.

@@ -9,10 +9,11 @@ from typing import Any
 import torch
 
 from rcexplainer.errors import CheckpointError
+from rcexplainer.gnn.device import usable_device
 from rcexplainer.gnn.models import GNN, GNNConfig
 from rcexplainer.saving.files import damage_told, named_file, read_tensors, write_tensors
 from rcexplainer.saving.header_claims import check_count, check_shapes
-from rcexplainer.short_repr import ShortRepr
+from rcexplainer.short_repr import ShortRepr, short_repr
 
 GNN_FORMAT = "rcexplainer-gnn"
 
@@ -37,14 +38,20 @@ def save_gnn(path: str | Path, model: GNN, info: Mapping[str, Any] | None = None
         The path.
 
     Raises:
-        CheckpointError: The path is a folder, or the model none of ours.
+        CheckpointError: The path is a folder, the model none of ours, or the information no JSON.
     """
     if not isinstance(model, GNN):
         raise CheckpointError(
             f"save_gnn(path, model) writes networks of rcexplainer.gnn, got {type(model).__name__}: keep the "
             "state_dict of your own models yourself"
         )
-    header = {"format": GNN_FORMAT, "config": json.dumps(asdict(model.config)), "info": json.dumps(dict(info or {}))}
+    try:
+        told = json.dumps(dict(info or {}))
+    except (TypeError, ValueError) as error:
+        raise CheckpointError(
+            f"save_gnn: info must be a dict of JSON values, got {short_repr(info)}: {error}"
+        ) from error
+    header = {"format": GNN_FORMAT, "config": json.dumps(asdict(model.config)), "info": told}
     return write_tensors(named_file(path, "save_gnn(path, model)"), model.state_dict(), header)
 
 
@@ -57,7 +64,9 @@ def load_gnn(path: str | Path, device: torch.device | str | None = None) -> Save
 
     Raises:
         CheckpointError: The file is missing, damaged, of another format or of another version.
+        RCExplainerError: There is no such device.
     """
+    place = usable_device(device)
     path = named_file(path, "load_gnn(path)")
     tensors, header = read_tensors(path, GNN_FORMAT)
     with damage_told(path):
@@ -72,4 +81,4 @@ def load_gnn(path: str | Path, device: torch.device | str | None = None) -> Save
         model = GNN(config)
         model.load_state_dict(tensors)
         info = json.loads(header["info"])
-    return SavedGNN(model.to(device or "cpu").eval(), info)
+    return SavedGNN(model.to(place).eval(), info)

@@ -11,6 +11,7 @@ of the last layer, one Linear.
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from itertools import pairwise
+from numbers import Integral, Real
 from typing import Any, Literal
 
 import torch
@@ -45,6 +46,16 @@ CONVS: dict[str, Any] = {
     "sage": SAGEConv,
 }
 TAKES_EDGE_WEIGHT = {"graphconv", "gcn"}
+
+
+def is_whole(value: object) -> bool:
+    """Whether a value is a whole number; True and False are none."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_real(value: object) -> bool:
+    """Whether a value is a number; True and False are none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True)
@@ -86,13 +97,17 @@ class GNNConfig:
 
     def __post_init__(self) -> None:
         for name, allowed in (("conv", CONVS), ("pool", POOLS), ("task", ("graph", "node", "link"))):
-            if getattr(self, name) not in allowed:
+            if not isinstance(getattr(self, name), str) or getattr(self, name) not in allowed:
                 raise RCExplainerError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
+        for name in ("num_features", "num_classes", "width", "layers"):
+            if not is_whole(getattr(self, name)):
+                raise RCExplainerError(f"{name} must be a whole number, got {getattr(self, name)!r}")
         if min(self.num_features, self.width, self.layers) < 1 or self.num_classes < 2:
             raise RCExplainerError(f"a GNN needs features, width, layers ≥ 1 and at least 2 classes, got {self}")
-        if any(width < 1 for width in self.head_hidden):
+        several = isinstance(self.head_hidden, tuple | list)
+        if not several or not all(is_whole(width) and width >= 1 for width in self.head_hidden):
             raise RCExplainerError(f"head_hidden must hold widths ≥ 1, got {self.head_hidden}")
-        if not 0 <= self.dropout < 1:
+        if not is_real(self.dropout) or not 0 <= self.dropout < 1:
             raise RCExplainerError(f"dropout must be in [0, 1), got {self.dropout}")
 
 
@@ -146,13 +161,13 @@ def gnn_config(name: str, num_features: int, num_classes: int, task: TaskName = 
     Raises:
         RCExplainerError: An unknown name or field, or an impossible value.
     """
-    if name not in MODELS:
-        near = get_close_matches(name, MODELS, n=1)
+    if not isinstance(name, str) or name not in MODELS:
+        near = get_close_matches(str(name), MODELS, n=1)
         hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(MODELS)}"
         raise RCExplainerError(f"unknown architecture {name!r}; {hint}")
     if unknown := sorted(changes.keys() - {field.name for field in fields(GNNConfig)}):
         raise RCExplainerError(f"unknown setting {', '.join(unknown)}; known: {', '.join(GNNConfig.__annotations__)}")
-    settings = {**TASK_FIELDS.get(task, {}), **MODELS[name], **changes}
+    settings = {**(TASK_FIELDS.get(task, {}) if isinstance(task, str) else {}), **MODELS[name], **changes}
     return GNNConfig(num_features, num_classes, **{"task": task, **settings})
 
 

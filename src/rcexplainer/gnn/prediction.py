@@ -50,7 +50,7 @@ def named_prediction(
     fitting = [(name, shaped) for name, value in named if (shaped := _one_row_each(value, rows)) is not None]
     if not fitting:
         shapes = [tuple(value.shape) for _, value in named]
-        found = ", ".join(map(str, shapes)) or type(output).__name__
+        found = ", ".join(map(str, shapes)) or _kind(output)
         hint = (advice and advice(shapes)) or "pass forward=lambda model, batch, edge_weight: … that returns them"
         raise SplitError(
             f"{who} should return one row of class scores for each of {rows} instances, but returned {found}; {hint}"
@@ -88,14 +88,18 @@ def _same_prediction(first: Tensor, other: Tensor) -> bool:
 
     Two tensors of one width may also be an embedding and the logits computed from it, or the outputs of two heads.
     """
-    if first.shape != other.shape:
+    if first.shape != other.shape or first.device != other.device:
         return False
+    wide = torch.promote_types(first.dtype, other.dtype)
+    coarse = max(torch.finfo(first.dtype).eps, torch.finfo(other.dtype).eps)
+    first, other = first.to(wide), other.to(wide)
 
     def read(one: Tensor) -> tuple[Tensor, ...]:
         return one, one.softmax(1), one.log_softmax(1), one.sigmoid(), one.exp()
 
     pairs = [(unit, other) for unit in read(first)] + [(unit, first) for unit in read(other)]
-    return any(torch.allclose(unit, found, rtol=1e-4, atol=1e-5, equal_nan=True) for unit, found in pairs)
+    near = {"rtol": max(1e-4, 2 * coarse), "atol": max(1e-5, coarse)}
+    return any(torch.allclose(unit, found, equal_nan=True, **near) for unit, found in pairs)
 
 
 def named_tensors(output: Any) -> list[tuple[str, Tensor]]:
@@ -117,7 +121,12 @@ def named_tensors(output: Any) -> list[tuple[str, Tensor]]:
 
 
 def _numbers(value: object) -> bool:
-    return isinstance(value, Tensor) and value.is_floating_point()
+    return isinstance(value, Tensor) and value.is_floating_point() and value.layout == torch.strided
+
+
+def _kind(output: object) -> str:
+    sparse = isinstance(output, Tensor) and output.layout != torch.strided
+    return "a sparse tensor (return output.to_dense())" if sparse else type(output).__name__
 
 
 def computed_last(run: Callable[[], Any], names: Sequence[str]) -> str | None:

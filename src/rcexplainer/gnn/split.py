@@ -22,6 +22,7 @@ from torch_geometric.data import Batch, Data
 
 from rcexplainer.errors import GraphError, SplitError, TimeUpError
 from rcexplainer.gnn.batch_independence import check_batch_independence, without_memory
+from rcexplainer.gnn.columns import attributes_of
 from rcexplainer.gnn.edge_masks import MASK_ROUTES, MaskRoute
 from rcexplainer.gnn.forward import Forward, TaskName, conventional_forwards, function_name
 from rcexplainer.gnn.graph_checks import (
@@ -225,7 +226,7 @@ def split_model(
     check_all(found)
     if task == "graph":
         check_single_label(found)
-    if task == "link" and any("edge_label_index" not in graph for graph in found):
+    if task == "link" and not all(_has_pairs(graph) for graph in found):
         raise GraphError("a link task needs graphs with edge_label_index [2, n]: the pairs of nodes to predict")
     forwards = [forward] if forward else conventional_forwards(model, task)
     scope = Untouched(model)
@@ -263,9 +264,14 @@ def split_model(
     return split
 
 
-def _tried(model: nn.Module, forwards: Sequence[Forward], graphs: list[Data], task: TaskName) -> tuple[Batch, Trial]:
+def _has_pairs(graph: Data) -> bool:
+    pairs = graph.get("edge_label_index")
+    return isinstance(pairs, Tensor) and pairs.dim() == 2 and pairs.size(0) == 2 and pairs.dtype == torch.long
+
+
+def _tried(model: nn.Module, forwards: Sequence[Forward], graphs: list[Data], task: TaskName) -> tuple[Data, Trial]:
     """A few graphs that the model can run, and its first run; graphs on which alone it raises are left out."""
-    probe = Batch.from_data_list(graphs)
+    probe = as_batch(graphs)
     try:
         return probe, first_trial(model, forwards, probe, count_instances(probe, task))
     except SplitError as error:
@@ -274,7 +280,7 @@ def _tried(model: nn.Module, forwards: Sequence[Forward], graphs: list[Data], ta
         sound = [graph for graph in graphs if _runs(model, forwards, graph)]
         if not sound or len(sound) == len(graphs):
             raise
-        probe = Batch.from_data_list(sound)
+        probe = as_batch(sound)
         return probe, first_trial(model, forwards, probe, len(sound))
 
 
@@ -287,10 +293,23 @@ def _runs(model: nn.Module, forwards: Sequence[Forward], graph: Data) -> bool:
 
 
 def as_batch(graphs: Data | Sequence[Data]) -> Data:
-    """The graphs as a `Batch`, which models always get, also for a single graph."""
+    """The graphs as a `Batch` of the attributes that all have; models always get one, also for a single graph.
+
+    Raises:
+        GraphError: PyG cannot put them into one batch.
+    """
     if isinstance(graphs, Batch):
         return graphs
-    return Batch.from_data_list([graphs] if isinstance(graphs, Data) else list(graphs))
+    several = [graphs] if isinstance(graphs, Data) else list(graphs)
+    names = [set(attributes_of(graph)) for graph in several]
+    own = sorted(names[0] - names[0].intersection(*names)) if names else []  # of the first graph, not of all
+    try:
+        return Batch.from_data_list(several, exclude_keys=own)
+    except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError) as error:
+        raise GraphError(
+            f"the graphs cannot be put into one batch ({type(error).__name__}: {error}): an attribute must be of one "
+            "kind in all of them"
+        ) from error
 
 
 def count_instances(batch: Data, task: TaskName) -> int:

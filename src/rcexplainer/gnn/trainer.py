@@ -4,7 +4,7 @@ import copy
 import logging
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -19,7 +19,7 @@ from rcexplainer.errors import GraphError, RCExplainerError
 from rcexplainer.gnn.forward import TaskName
 from rcexplainer.gnn.graph_checks import as_graphs
 from rcexplainer.gnn.labelled_instances import LabelledInstances
-from rcexplainer.gnn.models import GNN, GNNConfig
+from rcexplainer.gnn.models import GNN, GNNConfig, is_real, is_whole
 from rcexplainer.gnn.seed import seeded
 from rcexplainer.gnn.training_state import BestEpoch, restore_training, training_state
 from rcexplainer.saving.checkpoint import FitFile
@@ -44,6 +44,36 @@ class Parts(Protocol):
     @property
     def test(self) -> Tensor:
         """Held-out instances."""
+
+
+def _whole_or_none(value: object) -> bool:
+    return value is None or is_whole(value)
+
+
+def _real_or_none(value: object) -> bool:
+    return value is None or is_real(value)
+
+
+def _classes(value: object) -> bool:
+    return isinstance(value, tuple | list) and all(map(is_whole, value))
+
+
+_KINDS: dict[str, Callable[[object], bool]] = {
+    "epochs": is_whole,
+    "batch_size": is_whole,
+    "patience": _whole_or_none,
+    "lr": is_real,
+    "weight_decay": is_real,
+    "clip": _real_or_none,
+    "without_edges": _classes,
+}
+_WORDS: dict[Callable[[object], bool], str] = {
+    is_whole: "a whole number",
+    _whole_or_none: "a whole number or None",
+    is_real: "a number",
+    _real_or_none: "a number or None",
+    _classes: "classes, such as (0, 1)",
+}
 
 
 @dataclass(frozen=True)
@@ -79,12 +109,15 @@ class TrainConfig:
     xavier: bool = False
 
     def __post_init__(self) -> None:
+        for name, known in _KINDS.items():
+            if not known(getattr(self, name)):
+                raise RCExplainerError(f"{name} must be {_WORDS[known]}, got {getattr(self, name)!r}")
         sane = 0 < self.lr < math.inf and 0 <= self.weight_decay < math.inf and (self.clip is None or self.clip > 0)
         if min(self.epochs, self.batch_size, self.patience or 1) < 1 or not sane:
             raise RCExplainerError(
                 f"epochs, batch_size, patience ≥ 1, lr > 0, weight_decay ≥ 0, clip > 0 are needed, got {self}"
             )
-        if self.decay not in ("cosine", "constant"):
+        if not isinstance(self.decay, str) or self.decay not in ("cosine", "constant"):
             raise RCExplainerError(f"decay must be cosine or constant, got {self.decay!r}")
 
 
@@ -137,6 +170,15 @@ def train_gnn(
         GraphError: Graphs, labels or split do not fit the network.
         RCExplainerError: The settings do not fit the task, or there is no such device.
     """
+    for name, fits, wanted, value in (
+        ("config", isinstance(config, GNNConfig), "GNNConfig, such as gnn_config(…) makes", config),
+        ("settings", isinstance(settings, TrainConfig | None), "TrainConfig", settings),
+        ("file", isinstance(file, FitFile | None), "FitFile", file),
+    ):
+        if not fits:
+            raise RCExplainerError(f"{name} must be a {wanted}, got {type(value).__name__}")
+    if not is_whole(seed) or not -(2**63) <= seed < 2**64:
+        raise RCExplainerError(f"seed must be a whole number from -2⁶³ to 2⁶⁴-1, got {seed!r}")
     settings = settings or DEFAULT_TRAINING[config.task]
     instances = LabelledInstances(as_graphs(graphs), config, device)
     _check_parts(parts, instances.count)
@@ -205,15 +247,32 @@ def _xavier(model: nn.Module) -> None:
 
 def _check_parts(parts: Parts, count: int) -> None:
     """Training and validation need instances, and the dataset must have them."""
-    for name, part in (("training", parts.train), ("validation", parts.val)):
-        if not len(part):
+    named = {"training": "train", "validation": "val", "test": "test"}
+    if lacking := [name for name in named.values() if not hasattr(parts, name)]:
+        raise GraphError(
+            f"parts has train, val and test, such as dataset.split; {type(parts).__name__} has no {lacking[0]}"
+        )
+    for name, key in named.items():
+        part = getattr(parts, key)
+        _check_positions(part, f"the {name} split", count)
+        if not len(part) and key != "test":
             raise GraphError(
                 f"the {name} split is empty: {count} instances are too few to split, or were split wrongly"
             )
-        low, high = (int(value) for value in part.aminmax())
-        if low < 0 or high >= count:
-            wrong = low if low < 0 else high
-            raise GraphError(f"the {name} split names instance {wrong}, but the instances are 0 to {count - 1}")
+
+
+def _check_positions(index: object, what: str, count: int) -> None:
+    """Positions of instances are a row of whole numbers, each of an instance that there is."""
+    if not isinstance(index, Tensor) or index.dim() != 1 or index.dtype != torch.long or index.is_meta:
+        found = f"{index.dtype} {tuple(index.shape)}" if isinstance(index, Tensor) else type(index).__name__
+        raise GraphError(
+            f"{what} must be a tensor [n] of positions of type torch.int64, such as torch.arange({count}), got {found}"
+            "; those of a mask are mask.nonzero().flatten()"
+        )
+    low, high = (int(value) for value in index.aminmax()) if len(index) else (0, -1)
+    if low < 0 or high >= count:
+        wrong = low if low < 0 else high
+        raise GraphError(f"{what} names instance {wrong}, but the instances are 0 to {count - 1}")
 
 
 def _bare_classes(settings: TrainConfig, config: GNNConfig) -> Tensor | None:
@@ -244,4 +303,5 @@ def accuracy(model: nn.Module, graphs: Sequence[Data], index: Tensor | None = No
         raise RCExplainerError(f"accuracy() is for rcexplainer's own GNN, got {type(model).__name__}")
     instances = LabelledInstances(as_graphs(graphs), model.config, next(model.parameters()).device)
     everything = torch.arange(instances.count) if index is None else index
+    _check_positions(everything, "index", instances.count)
     return instances.score(model, everything)[0]

@@ -73,7 +73,8 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
         if pairs is not None and index is None and pairs.size(1) == 1:
             index = 0
         self._check_index(index, pairs)
-        batch = kwargs.pop("batch", None)
+        batch = _numbers("batch", kwargs.pop("batch", None))
+        wanted = _numbers("target", target, whole=False)
         if batch is not None and batch.numel() and int(batch.max()) > 0:
             graphs = int(batch.max()) + 1
             raise RCExplainerError(
@@ -82,9 +83,10 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
         values = {name: value for name, value in kwargs.items() if isinstance(value, Tensor)}
         asked = None if index is None else int(index) if pairs is None else tuple(pairs[:, int(index)].tolist())
         found = self.fitted.explain(Data(x=x, edge_index=edge_index, **values), index=asked, search="none")
-        wanted = target if index is None else target[index]
-        if wanted.numel() == 1 and int(wanted) != found.prediction:
-            log.warning("class %d is predicted and explained, not the target %d", found.prediction, int(wanted))
+        if wanted is not None and index is not None and wanted.dim():
+            wanted = wanted[int(index) : int(index) + 1]
+        if wanted is not None and wanted.numel() == 1 and float(wanted) != found.prediction:
+            log.warning("class %d is predicted and explained, not the target %g", found.prediction, float(wanted))
         second = {} if found.relevance is None else {"edge_relevance": found.edge_relevance.to(edge_index.device)}
         return PyGExplanation(edge_mask=found.edge_scores.to(edge_index.device), **second)
 
@@ -108,6 +110,8 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
     def _check_model(self, model: nn.Module) -> None:
         """Refuse a model other than the one that was given to `fit`."""
         own = getattr(model, "_orig_mod", model)  # what torch.compile wraps
+        if not isinstance(own, nn.Module):
+            raise RCExplainerError(f"model must be the torch.nn.Module that was given to fit, got {type(own).__name__}")
         if own is not self.fitted.split.model and fingerprint(own) != fingerprint(self.fitted.split.model):
             raise RCExplainerError(
                 f"the explainer was fitted for another {type(self.fitted.split.model).__name__}: "
@@ -119,11 +123,17 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
         if self.fitted.split.task != "link":
             return None
         named = [name for name in options if SPELLINGS.get(name, name) == "edge_label_index"]
-        return options.pop(named[0]) if named else None
+        pairs = _numbers("edge_label_index", options.pop(named[0])) if named else None
+        if pairs is None or pairs.dim() != 2 or pairs.size(0) != 2:
+            found = "none" if pairs is None else tuple(pairs.shape)
+            raise RCExplainerError(f"a link is explained by edge_label_index [2, n], its pairs of nodes; got {found}")
+        return pairs
 
     def _check_index(self, index: int | Tensor | None, pairs: Tensor | None) -> None:
         """Refuse an index for a graph, none or several for nodes and links, and one that is out of range."""
         task = self.fitted.split.task
+        if index is not None and not isinstance(index, int):
+            _numbers("index", index)
         if task == "graph" and index is not None:
             found = torch.as_tensor(index).tolist()
             raise RCExplainerError(f"the explainer was fitted for graphs, which need no index; got {found}")
@@ -132,6 +142,16 @@ class RCExplainerAlgorithm(ExplainerAlgorithm):
             raise RCExplainerError(f"one {task} is explained at a time here, got {given}; fitted.explain takes many")
         if pairs is not None and not 0 <= (place := int(torch.as_tensor(index))) < pairs.size(1):
             raise RCExplainerError(f"there is no pair {place}: the pairs are 0 to {pairs.size(1) - 1}")
+
+
+def _numbers(name: str, value: Any, whole: bool = True) -> Tensor | None:
+    """A tensor of numbers that the caller gave, if any."""
+    if value is None:
+        return None
+    if not isinstance(value, Tensor) or value.is_complex() or value.is_meta or (whole and value.is_floating_point()):
+        found = value.dtype if isinstance(value, Tensor) else type(value).__name__
+        raise RCExplainerError(f"{name} must be a tensor of {'whole numbers' if whole else 'numbers'}, got {found}")
+    return value
 
 
 __all__ = ["RCExplainerAlgorithm"]

@@ -97,6 +97,8 @@ class ExplainRun:
             log_probs = settle(log_probs, *nothing_removed(ptr), ptr, alone)
         labels = log_probs.argmax(1)
         readings = self._readings(instances, labels)
+        if errors := unscored(readings, instances.units.owner):
+            raise Unsound(errors)
         runs_spent: Tensor | None = None
         meter = Meter(len(asked), self.budget, labels.device)
         if self.refine is not None:
@@ -228,6 +230,24 @@ def refusals(log_probs: Tensor, classes: frozenset[int] | None, target: int | No
         elif label == target:
             errors[place] = GraphError(f"class {target} is predicted already: choose another target_class")
     return errors
+
+
+def unscored(readings: UnitReadings, owner: Tensor) -> dict[int, Exception]:
+    """The instances, by position, whose scores are no numbers, and why.
+
+    Args:
+        readings: One score per unit, and its relevance if the method has that reading.
+        owner: [units] the instance of each.
+    """
+    broken = ~readings.scores.isfinite()
+    if readings.relevance is not None:
+        broken |= ~readings.relevance.isfinite()
+    return {
+        place: GraphError(
+            "its scores are NaN: the model's numbers for it are too large; scale its features as in fitting"
+        )
+        for place in owner[broken].unique().tolist()
+    }
 
 
 def columns(

@@ -130,12 +130,15 @@ def write_whole(path: Path, content: bytes) -> Path:
         The path.
 
     Raises:
-        CheckpointError: The path is a folder.
+        CheckpointError: The path is a folder, or in a file.
         OSError: The file cannot be written; an older one is left as it was.
     """
     if path.is_dir():
         raise CheckpointError(f"{path} is a folder: name a file in it")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise CheckpointError(f"{path} cannot be written: {path.parent} is a file, or in one; name a folder") from error
     _remove_abandoned(path)
     while True:
         try:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from rcexplainer.errors import GraphError, SplitError
+from rcexplainer.errors import GraphError, RCExplainerError, SplitError
 from rcexplainer.gnn.split import SplitModel
 from rcexplainer.gnn.trial import SAME
 from rcexplainer.sources import MemoryGraph
@@ -43,7 +43,13 @@ def receptive_hops(split: SplitModel, graph: Data, roots: Tensor, output: Tensor
     whole = MemoryGraph(graph)  # its edges are sorted once
     for hops in range(1, FARTHEST + 1) if given is None else (given,):
         graphs = [one.computation for one in ComputationGraphs(whole, hops)(roots) if isinstance(one, Instance)]
-        worst = float(relative_gap(_run(split, graphs), output).max())
+        found = _run(split, graphs)
+        if found.shape != output.shape:
+            raise GraphError(
+                f"the model returns {output.size(1)} columns on the whole graph, but {found.size(1)} on a part of it: "
+                "it needs the same classes for every graph"
+            )
+        worst = float(relative_gap(found, output).max())
         if worst <= SAME:
             log.info("the receptive field of the model is %d hops", hops)
             return hops
@@ -61,7 +67,9 @@ def receptive_hops(split: SplitModel, graph: Data, roots: Tensor, output: Tensor
 def _run(split: SplitModel, graphs: list[Data]) -> Tensor:
     try:
         return split.run(graphs).output
-    except (IndexError, RuntimeError, SplitError) as error:
+    except Exception as error:  # whatever a model raises
+        if isinstance(error, RCExplainerError) and not isinstance(error, SplitError):
+            raise
         said = str(error).partition(";")[0]  # what follows is advice for a model that never ran
         raise GraphError(
             f"the model runs on the whole graph but not on a part of it: {said}. An embedding table with a row for "

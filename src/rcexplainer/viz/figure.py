@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from rcexplainer.errors import RCExplainerError, require
-from rcexplainer.saving.files import write_whole
+from rcexplainer.saving.files import named_file, write_whole
 
 Figure = Any  # matplotlib's own; it is an optional package, so its types cannot be named here
 FIGURE_KINDS = ("svg", "png", "pdf")
@@ -43,7 +43,9 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
         RCExplainerError: If the suffix is none of these.
         MissingExtraError: If matplotlib is not installed.
     """
-    path = Path(path)
+    path = named_file(path, "save_figure(figure, path)")
+    if not hasattr(figure, "savefig"):
+        raise RCExplainerError(f"figure must be matplotlib's, got {type(figure).__name__}")
     return write_whole(path, figure_bytes(figure, figure_kind(path)))
 
 

@@ -8,8 +8,9 @@
 Every unordered pair of nodes is drawn once. `axes` is matplotlib's; nothing here opens a window or keeps state.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,12 @@ from torch_geometric.data import Data
 
 from rcexplainer.errors import RCExplainerError, require
 from rcexplainer.explanation import Explanation
-from rcexplainer.viz.layout import Places, stress_layout
+from rcexplainer.viz.layout import Places, check_edges, stress_layout
 from rcexplainer.viz.pairs import Pairs, find_pairs
 from rcexplainer.viz.palette import DELETED, INK, line_grey
 
 OUTLINE = INK
+FARTHEST = 1e9  # positions beyond cannot be drawn: matplotlib multiplies them
 
 
 @dataclass(frozen=True)
@@ -80,13 +82,21 @@ def draw_graph(
     Raises:
         RCExplainerError: If an argument does not fit the graph.
     """
-    nodes = int(graph.num_nodes or 0)
+    if not hasattr(axes, "scatter"):
+        raise RCExplainerError(
+            f"axes must be matplotlib's, such as rc.viz.subplots(1, 1) makes, got {type(axes).__name__}"
+        )
+    nodes = _node_count(graph)
+    check_edges(graph.edge_index, nodes)
     pairs = find_pairs(graph.edge_index, edge_scores, removed, motif)
-    places = stress_layout(graph.edge_index, nodes) if layout is None else np.asarray(layout, dtype=np.float64)
-    if places.shape != (nodes, 2):
-        raise RCExplainerError(f"layout must have the shape ({nodes}, 2), one (x, y) per node, got {places.shape}")
-    if labels is not None and len(labels) != nodes:
-        raise RCExplainerError(f"labels must have one text for each of {nodes} nodes, got {len(labels)}")
+    if edge_scores is not None and not bool(((edge_scores >= 0) & (edge_scores <= 1)).all()):
+        raise RCExplainerError("edge_scores must be in [0, 1]; rescale them")
+    places = stress_layout(graph.edge_index, nodes) if layout is None else _places(layout, nodes)
+    if labels is not None and (not isinstance(labels, Collection) or len(labels) != nodes):
+        found = len(labels) if isinstance(labels, Collection) else type(labels).__name__
+        raise RCExplainerError(f"labels must have one text for each of {nodes} nodes, got {found}")
+    if not isinstance(roots, Sequence) or not all(isinstance(root, Integral) and 0 <= root < nodes for root in roots):
+        raise RCExplainerError(f"roots must be a list of nodes from 0 to {nodes - 1}, got {roots!r}")
     _draw_lines(axes, pairs, places)
     _draw_nodes(axes, pairs, places, labels)
     for root in roots:
@@ -94,6 +104,29 @@ def draw_graph(
     axes.set_aspect("equal", adjustable="datalim")  # keeps the axes in place, so that titles are aligned
     axes.margins(0.08)
     axes.set_axis_off()
+    return places
+
+
+def _node_count(graph: object) -> int:
+    """The nodes of a graph that is to be drawn."""
+    if not isinstance(graph, Data):
+        raise RCExplainerError(f"graph must be a PyG Data, got {type(graph).__name__}")
+    try:
+        return graph.num_nodes or 0
+    except (AttributeError, IndexError, RuntimeError, TypeError, ValueError) as error:
+        raise RCExplainerError(f"the graph does not say how many nodes it has ({error}): set num_nodes") from error
+
+
+def _places(layout: object, nodes: int) -> Places:
+    """Positions that the user gave."""
+    try:
+        places = np.asarray(layout, dtype=np.float64)
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise RCExplainerError(f"layout must be numbers of the shape ({nodes}, 2): {error}") from error
+    if places.shape != (nodes, 2):
+        raise RCExplainerError(f"layout must have the shape ({nodes}, 2), one (x, y) per node, got {places.shape}")
+    if not bool((np.abs(places) < FARTHEST).all()):
+        raise RCExplainerError(f"layout has positions that are NaN or farther out than {FARTHEST:g}")
     return places
 
 
@@ -122,6 +155,11 @@ def draw_explanation(
     Raises:
         RCExplainerError: If an argument does not fit the graph.
     """
+    if not isinstance(one, Explanation):
+        raise RCExplainerError(f"an Explanation is drawn, got {type(one).__name__}; draw_graph draws graphs")
+    if motif is not None and (not isinstance(motif, Tensor) or motif.shape != (one.graph.num_edges,)):
+        found = tuple(motif.shape) if isinstance(motif, Tensor) else type(motif).__name__
+        raise RCExplainerError(f"motif must have one value for each of {one.graph.num_edges} edges, got {found}")
     graph = one.instance
     removed = None if one.counterfactual is None else one.within(one.counterfactual.removed)
     known = None if motif is None else one.within(motif)

@@ -8,14 +8,20 @@ crossings wins. It needs numpy alone and is deterministic. The exponent shortens
 small structures, such as a clique at the end of a tree.
 """
 
+from numbers import Integral
+
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
+
+from rcexplainer.errors import RCExplainerError
 
 Places = NDArray[np.float64]
 
 STEPS = 100  # of majorisation, for each exponent
 EXPONENTS = (1.0, 0.7)  # of the distances: the first untangles, the second makes room
+WHOLE = (torch.int64, torch.int32, torch.int16, torch.uint8)  # types of node numbers
 APART = 2.0  # unconnected components are this much farther apart than the longest path within one
 JITTER = 0.01  # nodes with the same neighbours would otherwise start, and stay, at the same place
 PERTURBATION = 0.7  # of the further starts
@@ -31,7 +37,11 @@ def stress_layout(edge_index: Tensor, num_nodes: int) -> Places:
 
     Returns:
         [num_nodes, 2] positions in the square from −1 to 1, wider than high.
+
+    Raises:
+        RCExplainerError: The edges are none, or do not fit the nodes.
     """
+    check_edges(edge_index, num_nodes)
     if num_nodes < 2:
         return np.zeros((num_nodes, 2))
     ways = hop_distances(edge_index, num_nodes)
@@ -46,6 +56,29 @@ def stress_layout(edge_index: Tensor, num_nodes: int) -> Places:
         if crossings(places, ends) == 0:
             break
     return _turned(min(found, key=lambda places: crossings(places, ends)))
+
+
+def check_edges(edge_index: object, num_nodes: object) -> None:
+    """Refuse what cannot be laid out.
+
+    Args:
+        edge_index: [2, num_edges].
+        num_nodes: Number of nodes.
+
+    Raises:
+        RCExplainerError: The edges are none, or do not fit the nodes.
+    """
+    if not isinstance(num_nodes, Integral) or isinstance(num_nodes, bool) or num_nodes < 0:
+        raise RCExplainerError(f"the number of nodes must be a whole number ≥ 0, got {num_nodes!r}")
+    tensor = isinstance(edge_index, Tensor) and edge_index.dim() == 2 and edge_index.size(0) == 2
+    if not isinstance(edge_index, Tensor) or not tensor or edge_index.dtype not in WHOLE or edge_index.is_meta:
+        kind = type(edge_index).__name__
+        found = f"{edge_index.dtype} {tuple(edge_index.shape)}" if isinstance(edge_index, Tensor) else kind
+        raise RCExplainerError(f"a drawing needs edge_index [2, num_edges] of whole numbers, got {found}")
+    low, high = (int(value) for value in edge_index.aminmax()) if edge_index.numel() else (0, -1)
+    if low < 0 or high >= num_nodes:
+        wrong = low if low < 0 else high
+        raise RCExplainerError(f"there is an edge to node {wrong}, but the nodes are 0 to {int(num_nodes) - 1}")
 
 
 def crossings(places: Places, ends: NDArray[np.int64]) -> int:

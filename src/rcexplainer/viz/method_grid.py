@@ -9,15 +9,16 @@
 The input is plain lists and numbers, such as the result of a job of `reproduce`.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import torch
 from torch_geometric.data import Data
 
-from rcexplainer.errors import require
-from rcexplainer.short_repr import ShortRepr
+from rcexplainer.errors import RCExplainerError, require
+from rcexplainer.short_repr import ShortRepr, short_repr
 from rcexplainer.viz.figure import Figure, subplots
 from rcexplainer.viz.graphs import NO_MOTIF_STYLE, OUTLINE, draw_graph
 from rcexplainer.viz.layout import Places, stress_layout
@@ -113,7 +114,7 @@ class Drawing:
         known, pairs = tuple(sorted(nodes)), tuple(sorted(edges))
         number = {node: place for place, node in enumerate(known)}
         ends = [[number[one], number[other]] for one, other in pairs]
-        graph = Data(edge_index=torch.tensor(ends).reshape(-1, 2).t(), num_nodes=len(known))
+        graph = Data(edge_index=torch.tensor(ends, dtype=torch.long).reshape(-1, 2).t(), num_nodes=len(known))
         return cls(known, pairs, graph, stress_layout(graph.edge_index, len(known)))
 
 
@@ -125,7 +126,16 @@ def explanation_grid(cells: Mapping[tuple[str, str], Shown]) -> Figure:
 
     Returns:
         The figure: a column for each instance, its motif in the first row, then a row for each method.
+
+    Raises:
+        RCExplainerError: There is no cell, or one cannot be drawn.
     """
+    if not isinstance(cells, Mapping) or not cells:
+        raise RCExplainerError(
+            f"explanation_grid needs cells[instance, method], at least one, got {short_repr(cells) or 'none'}"
+        )
+    for key, one in cells.items():
+        _check_cell(key, one)
     columns, rows = (list(dict.fromkeys(key[place] for key in cells)) for place in (0, 1))
     figure, axes = subplots(1 + len(rows), len(columns), size=2.7)
     for across, name in enumerate(columns):
@@ -142,6 +152,29 @@ def explanation_grid(cells: Mapping[tuple[str, str], Shown]) -> Figure:
                 axes[down][across].set_title(_title(row, own[row]), fontsize=9)
     _legend(figure, any(one.roots for one in cells.values()), 2 * len(columns))
     return figure
+
+
+def _check_cell(key: object, one: object) -> None:
+    """Refuse a cell whose name is no pair, or whose edges do not fit its nodes."""
+    if not isinstance(key, tuple) or len(key) != 2 or not all(isinstance(name, str) for name in key):
+        raise RCExplainerError(f"a cell is named by two texts, (instance, method), got {short_repr(key)}")
+    if not isinstance(one, Shown):
+        raise RCExplainerError(f"the cell {key} must be a Shown, got {type(one).__name__}")
+    for name, kind in (("nodes", Sequence), ("edges", Sequence), ("motif", Set), ("chosen", Set), ("roots", Sequence)):
+        if not isinstance(getattr(one, name), kind):
+            raise RCExplainerError(f"{name} of the cell {key} cannot be {short_repr(getattr(one, name))}")
+    pairs = (*one.edges, *one.motif, *one.chosen)
+    numbers = [*one.nodes, *one.roots, *(node for pair in pairs if isinstance(pair, tuple) for node in pair)]
+    if not all(isinstance(node, Integral) for node in (*numbers, one.whole)):
+        raise RCExplainerError(f"nodes of the cell {key}, and their number, must be whole numbers")
+    if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+        raise RCExplainerError(f"edges of the cell {key} must be pairs of nodes, got {short_repr(one.edges)}")
+    if strange := {node for pair in one.edges for node in pair} - set(one.nodes):
+        raise RCExplainerError(f"the cell {key} has an edge to node {min(strange)}, which is not among its nodes")
+    if not isinstance(one.labels, Mapping):
+        raise RCExplainerError(
+            f"labels of the cell {key} must be a dict of texts by node, got {short_repr(one.labels)}"
+        )
 
 
 def union_drawing(shown: Sequence[Shown]) -> Drawing:

@@ -48,6 +48,9 @@ def find_pairs(
     """
     columns = edge_index.size(1)
     for name, values in (("edge_scores", scores), ("removed", removed), ("motif", motif)):
+        if values is not None and (not isinstance(values, Tensor) or values.is_complex() or values.is_meta):
+            found = values.dtype if isinstance(values, Tensor) else type(values).__name__
+            raise RCExplainerError(f"{name} must be a tensor with a number for each of {columns} edges, got {found}")
         if values is not None and values.shape != (columns,):
             raise RCExplainerError(f"{name} must have one value for each of {columns} edges, got {tuple(values.shape)}")
     proper = edge_index[0] != edge_index[1]
