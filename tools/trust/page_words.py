@@ -43,8 +43,8 @@ PARTS = {
         "ours, within its budget, and leaves the model as it was; every claimed flip is run again alone. `save` is "
         f"saving and loading, `integrations.pyg` its algorithm called as PyG's `Explainer` calls it, and by it. Not "
         f"called by themselves: {UNCALLED}. Of these, `datasets.names` takes no arguments, every drawing makes its "
-        "`subplots`, `notebook` calls `notebook_svg`, `rc.testing` is itself a suite that takes minutes for a method, "
-        "and `ray` starts a cluster.",
+        "`subplots`, `notebook` calls `notebook_svg`, `rc.testing` is itself a suite that tests methods, "
+        "and `ray` starts a cluster; `target_grid` and `legend` were not tried with odd arguments.",
     ),
     "fuzz": (
         "Readers fuzzed",
