@@ -2,7 +2,7 @@
 
     python tools/trust/cases.py --out build/trust --cases 2000
 
-Cases come from the hypothesis strategies of `tests/hostile`, over at most 55 fitted explainers and a few hundred fits
+Cases come from the hypothesis strategies of `tests/hostile`, over at most 50 fitted explainers and a few hundred fits
 of their own. After every call: no foreign exception, in the results either; no hang; the model and the graphs as they
 were; and every claimed flip true when the model is asked alone, with the edges really gone. Blocks of cases are kept in
 OUT/cases, so that a second start continues. One case again:
