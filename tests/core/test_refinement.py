@@ -9,7 +9,7 @@ from torch import Tensor
 from rcexplainer.core import budget
 from rcexplainer.core.budget import Deadline, Meter, Seconds
 from rcexplainer.core.flip_query import FlipQuery
-from rcexplainer.core.refinement import RefinedRanking, refined
+from rcexplainer.core.refinement import MOST_PATHS, RefinedRanking, refined
 from rcexplainer.core.search import greedy
 from rcexplainer.core.segments import owners, ranks
 from tests.core.test_counterfactual import Rule
@@ -63,6 +63,14 @@ def test_two_units_that_only_count_together_need_a_second_path() -> None:
     greedy_first, _ = improved(8, value, 14)
     assert greedy_first[0] == 0
     assert improved(8, value, 60)[0][:2] in ([1, 2], [2, 1])
+
+
+def test_runs_without_end_are_not_spent() -> None:
+    """Twenty units, a path of five: all sets of up to five would be 21,699; 64 paths try at most 20 units a step each."""
+    value = additive({unit: 0.01 * (unit % 7) for unit in range(20)})
+    order, runs = improved(20, value, 10**12)
+    assert set(order[:2]) == {6, 13}  # the largest effects
+    assert runs <= 20 + 4 * MOST_PATHS * 19
 
 
 def test_only_allowed_units_are_moved() -> None:

@@ -11,7 +11,8 @@ matters which units are tried: they are taken in turn from two lists,
     tried    units that it has tried, by the drop in log-odds when they were last deleted
 
 since the drop of a unit changes little when another one goes, unless the two share a node. Several paths are kept only
-where N is enough to try half of the units on each of them; below that a single path with more units is better.
+where N is enough to try half of the units on each of them; below that a single path with more units is better. However
+large N is, there are at most `MOST_PATHS` of them.
 """
 
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ from rcexplainer.core.segments import first_minimum, gather_ranges, owners, rank
 
 PATH_SHARE = 0.25  # share of the units on a path
 TRIED_SHARE = 0.5  # share of the units that a path can try in a step before a second path is kept
+MOST_PATHS = 64  # more have found nothing better, and a number of runs without end would never come back
 FORESIGHT = 0.7  # weight of the present value for the steps to come, when partial paths are compared
 SURE = 30.0  # log-odds beyond which nothing is told apart
 LEAST_RUNS = 3  # for a step: a path is shorter where there would be fewer
@@ -65,7 +67,7 @@ def refined(query: FlipQuery, scores: Tensor, allowed: Tensor, runs: int) -> Ref
     query = replace(query, meter=meter)
     usable = torch.zeros_like(counts).index_add(0, owner, allowed.long())
     depth = (counts * PATH_SHARE).round().long().clamp(1, max(1, runs // LEAST_RUNS)).minimum(usable)
-    width = (runs / (depth * counts * TRIED_SHARE).clamp_min(1)).long().clamp_min(1)
+    width = (runs / (depth * counts * TRIED_SHARE).clamp_min(1)).long().clamp(1, MOST_PATHS)
     rank = ranks(scores, owner, query.ptr)
     found = torch.full((number, int(depth.max()) if number else 0), -1, device=scores.device)
     paths = _empty_paths(query)
