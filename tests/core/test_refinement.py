@@ -66,7 +66,7 @@ def test_two_units_that_only_count_together_need_a_second_path() -> None:
 
 
 def test_runs_without_end_are_not_spent() -> None:
-    """Twenty units, a path of five: all sets of up to five would be 21,699; 64 paths try at most 20 units a step each."""
+    """Twenty units, a path of five: there are 21,699 sets of up to five; 64 paths try at most 20 units a step each."""
     value = additive({unit: 0.01 * (unit % 7) for unit in range(20)})
     order, runs = improved(20, value, 10**12)
     assert set(order[:2]) == {6, 13}  # the largest effects
