@@ -15,6 +15,8 @@ from typing import Any
 
 from rcexplainer.benchmark.speed.process_tree import ProcessTree
 
+TICK = 0.01  # seconds that the system's clock of CPU time tells apart: a tiny job may take none
+
 
 @dataclass(frozen=True)
 class EngineRun:
@@ -92,8 +94,8 @@ def measured(run: EngineRun) -> EngineTimes:
     return EngineTimes(
         sum(rows for _, rows in parts),
         seconds,
-        rows / (end - begin),
-        rows / (tree.cpu_seconds(end) - tree.cpu_seconds(begin)),
+        rows / max(end - begin, TICK),
+        rows / max(tree.cpu_seconds(end) - tree.cpu_seconds(begin), TICK),
         tree.cpu_seconds(),
         tree.peak_bytes / 1e6,
     )
