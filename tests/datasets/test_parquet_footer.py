@@ -74,3 +74,10 @@ def test_a_footer_that_would_end_the_process_is_refused() -> None:
     pytest.importorskip("pyarrow")
     with pytest.raises(DatasetError, match=r"damaged_histogram\.parquet, rows 0 to 1, cannot be read: "):
         list(rc.datasets.GraphTable(DAMAGED))
+
+
+def test_rows_that_do_not_add_up_are_refused() -> None:
+    """Found by fuzzing: a number of rows below 0."""
+    pytest.importorskip("pyarrow")
+    with pytest.raises(DatasetError, match=r"negative_rows\.parquet is damaged: it claims -?\d+ rows, its row groups "):
+        rc.datasets.GraphTable(DAMAGED.with_name("negative_rows.parquet"))

@@ -44,8 +44,10 @@ class ParquetRows:
         footer = self._footer()
         self._check_claims(footer)
         self.num_rows: int = file.metadata.num_rows
-        groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
-        self._starts = [0, *accumulate(group.num_rows for group in groups)]
+        counts = [file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)]
+        if min(counts, default=0) < 0 or sum(counts) != self.num_rows:
+            raise DatasetError(f"{path} is damaged: it claims {self.num_rows} rows, its row groups {counts[:5]}")
+        self._starts = [0, *accumulate(counts)]
         # The footer names where every column begins, its sizes and extremes.
         self.digest = hashlib.sha256(f"{path.stat().st_size} ".encode() + footer).hexdigest()
         self._cursor: _Cursor | None = None
