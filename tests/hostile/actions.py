@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import torch
 from hypothesis import strategies as st
-from torch import nn
 from torch_geometric.data import Data
 
 import rcexplainer as rc
@@ -349,14 +348,7 @@ def fits(draw: st.DrawFn) -> Case:
         "own": models.MODELS, "zoo": graph_models.EXPLAINED, "refused": graph_models.REFUSED,
         "node": node_models.EXPLAINED, "own node": models.NODE_MODELS, "node refused": node_models.REFUSED,
     }  # fmt: skip
-    name = draw(st.sampled_from(sorted(table[kind])))
-    make = table[kind][name]
-    make = make[0] if isinstance(make, tuple) else make
-    with torch.random.fork_rng():
-        torch.manual_seed(draw(st.integers(0, 9)))
-        model = make()
-    if isinstance(model, nn.Module) and name != "in training mode":
-        model.eval()
+    name, model = models.drawn(draw, table[kind])
     node = "node" in kind
     if draw(st.integers(0, 3)) == 3:
         given = draw(hostile.calls(FEATURES, 0))

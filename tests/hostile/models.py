@@ -1,10 +1,11 @@
 """Hostile networks beside those of `tests.zoo`: what they return, raise, read or hold is odd."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 import torch
+from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch_geometric.data import Data
 from torch_geometric.nn import GCNConv, GINEConv, GraphConv, global_add_pool, global_mean_pool
@@ -550,3 +551,16 @@ def logits(model: nn.Module, graph: Data) -> Tensor:
         model.train(was)
     found = found[0] if isinstance(found, tuple) else found["logits"] if isinstance(found, dict) else found
     return found[0]
+
+
+def drawn(draw: st.DrawFn, table: Mapping[str, Any]) -> tuple[str, Any]:
+    """A model of a table of them, by name, with drawn weights; in evaluation mode unless its name says otherwise."""
+    name = draw(st.sampled_from(sorted(table)))
+    make = table[name]
+    make = make[0] if isinstance(make, tuple) else make
+    with torch.random.fork_rng():
+        torch.manual_seed(draw(st.integers(0, 9)))
+        model = make()
+    if isinstance(model, nn.Module) and name != "in training mode":
+        model.eval()
+    return name, model

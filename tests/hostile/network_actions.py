@@ -61,14 +61,7 @@ def splits(draw: st.DrawFn) -> Case:
     """`gnn.split_model`, and what it promises: the head of the embedding is the model's own output."""
     kind = draw(st.sampled_from(["own", "own", "own", *NETWORKS]))
     task, table = NETWORKS[kind]
-    name = draw(st.sampled_from(sorted(table)))
-    make = table[name]
-    make = make[0] if isinstance(make, tuple) else make
-    with torch.random.fork_rng():
-        torch.manual_seed(draw(st.integers(0, 9)))
-        model = make()
-    if isinstance(model, nn.Module) and name != "in training mode":
-        model.eval()
+    name, model = models.drawn(draw, table)
     if draw(st.integers(0, 3)) == 3:
         given = draw(hostile.calls(FEATURES, 0))
     else:

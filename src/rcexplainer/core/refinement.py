@@ -26,7 +26,7 @@ from rcexplainer.core.segments import first_minimum, gather_ranges, owners, rank
 
 PATH_SHARE = 0.25  # share of the units on a path
 TRIED_SHARE = 0.5  # share of the units that a path can try in a step before a second path is kept
-MOST_PATHS = 64  # more have found nothing better, and a number of runs without end would never come back
+MOST_PATHS = 64  # without a bound, a number of runs without end would never come back
 FORESIGHT = 0.7  # weight of the present value for the steps to come, when partial paths are compared
 SURE = 30.0  # log-odds beyond which nothing is told apart
 LEAST_RUNS = 3  # for a step: a path is shorter where there would be fewer
