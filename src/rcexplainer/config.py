@@ -49,6 +49,9 @@ class RCConfig:
     weight_stable: float = 10.0  # top-k stability under noise; 0: the other losses train on noisy copies instead
     noise: float = 0.45  # noisy copies have up to this share of edges and features changed
 
+    # Plan
+    plan: bool = True  # graphs: a second network orders deletions one after the other; the paper: no
+
     # Teacher
     teacher: Literal["region", "margin"] = "region"  # what greedy deletion leaves: the region, or the class
     teacher_limit: int = 4000  # training instances, and validation instances, at most; the paper: all
@@ -80,6 +83,11 @@ class RCConfig:
         """Where boundaries are taken: at samples of a class, or, as in the authors' code, between two classes."""
         return "segment" if self.network == "directed" else "sample"
 
+    @property
+    def planned(self) -> bool:
+        """Whether a plan is learnt: from a search or from outcomes, beside a ranking by neighbours."""
+        return self.plan and self.network == "neighbours" and bool(self.weight_order or self.weight_outcome)
+
     def without_effect(self) -> dict[str, str]:
         """The settings that change nothing as the others stand, each with the reason."""
         masks = ("weight_same", "weight_sparse", "weight_discrete", "target_size", "sides", "gate", "temperature")
@@ -100,6 +108,10 @@ class RCConfig:
             reasons["teacher"] = "weight_order and weight_effect are 0"
         if not self.weight_effect:
             reasons["effect_temperature"] = "weight_effect is 0"
+        if self.network != "neighbours":
+            reasons["plan"] = f"network is {self.network}"
+        elif not (self.weight_order or self.weight_outcome):
+            reasons["plan"] = "weight_order and weight_outcome are 0"
         if not self.noise:
             reasons["weight_stable"] = "noise is 0"
         return reasons
@@ -173,6 +185,7 @@ _PAPER = RCConfig(
     batch_size=200,
     patience=None,
     on_collapse="report",
+    plan=False,
 )
 # The authors' code weighs its terms 3, 12, .001 and 8: 15 times λ = .2, β and μ as here, β for every ordered pair.
 _RELEASED = replace(
@@ -207,6 +220,7 @@ _NODES: dict[str, dict[str, Any]] = {
         "noise": 0.0,
         "lr": 0.002,  # faster, the gates saturate with every edge kept before the size counts
         "epochs": 40,
+        "plan": False,
         "restarts": 8,  # some restarts converge to the wrong edges, or keep all of them; the validation loss tells
         "patience": 15,
     },

@@ -1,6 +1,6 @@
 """RCExplainer: the whole story on one screen.
 
-fit      graphs → embeddings → boundaries → regions → teacher → mask network → calibrated scores → relevance
+fit      graphs → embeddings → boundaries → regions → teacher → mask network → plan → calibrated scores → relevance
 explain  one forward pass for the scores, then a verified counterfactual (`method.fitted_explainer`)
 """
 
@@ -30,6 +30,7 @@ from rcexplainer.fit.mask_scores import MaskScores
 from rcexplainer.fit.network import num_class_pairs, restored_net
 from rcexplainer.fit.objective import Restarts, make_objective
 from rcexplainer.fit.partition import class_margins, find_boundaries, find_regions
+from rcexplainer.fit.plan import fit_plan, restored_plan
 from rcexplainer.fit.preparation import prepare
 from rcexplainer.fit.region_report import GivenInstances, explained, region_report
 from rcexplainer.fit.relevance import fit_relevance, restored_relevance
@@ -162,7 +163,8 @@ class RCExplainer(Method):
                     break
                 rest = "; training continues with safer settings" if config is not attempts[-1] else ""
                 log.warning("the mask network has collapsed: %s%s", trained.collapse, rest)
-            scores = MaskScores(trained.net, held_out.calibration(trained.net), config, targets)
+            plan = fit_plan(learning, held_out, trained.net, seed, file, progress)
+            scores = MaskScores(trained.net, held_out.calibration(trained.net), config, targets, plan=plan)
             relevance = fit_relevance(training, validation, config, scores.counterfactual, seed, progress)
         return FittedRCExplainer(
             split=split,
@@ -184,7 +186,11 @@ class RCExplainer(Method):
     def settings(self) -> dict[str, Any]:
         """Everything that tells one explainer from another before it is fitted; what follows from others included."""
         matrix = "padded" if self.task == "graph" else "square"
-        implied = {"sampler": self.config.sampler, "pairs": matrix if self.config.network == "directed" else "edges"}
+        implied = {
+            "sampler": self.config.sampler,
+            "plan": self.config.planned,
+            "pairs": matrix if self.config.network == "directed" else "edges",
+        }
         return {**asdict(self.config), **implied, "target_class": self.target_class}
 
     def objective(self, config: RCConfig, restarts: Restarts) -> Objective:
@@ -269,6 +275,7 @@ class FittedRCExplainer(FittedExplainer):
             ensemble=self.scores.net.members,
             calibration=self.scores.calibration,
             relevance=None if self.scores.relevance is None else self.scores.relevance.state(),
+            plan=None if self.scores.plan is None else self.scores.plan.state_dict(),
             regions=self.regions,
             probes=self.probes,
             class_names=self.class_names,
@@ -287,9 +294,10 @@ class FittedRCExplainer(FittedExplainer):
         with damage_told(Path(path)):
             net = restored_net(saved.weights, saved.ensemble, rows, saved.config)
             relevance = restored_relevance(saved.relevance, saved.split.num_classes, saved.config)
+            plan = restored_plan(saved.plan)
         return cls(
             split=saved.split,
-            scores=MaskScores(net, saved.calibration, saved.config, saved.network_targets, relevance),
+            scores=MaskScores(net, saved.calibration, saved.config, saved.network_targets, relevance, plan),
             kind=GraphKind.of(saved.probes[0]),
             class_names=saved.class_names,
             classes=saved.classes,

@@ -57,6 +57,8 @@ class Explanation:
             around them, and the bound on their edges. None: with the whole graph, which every answer is compared with.
         disclosed: What the explanation tells. "counterfactual": it has no scores and no relevance; "prediction": nor a
             counterfactual. Reading these, or anything made from them, is a `WithheldError`.
+        order: The place of each edge of `instance` in the order of deletion, −1 for edges that are never deleted; None:
+            the higher the score, the earlier.
     """
 
     graph: AnyGraph
@@ -74,6 +76,7 @@ class Explanation:
     node_ids: Tensor | None = None
     checked: FieldCheck | None = None
     disclosed: Disclosure = "scores"
+    order: Tensor | None = None
 
     def __post_init__(self) -> None:
         for name in WITHHELD[self.disclosed]:
@@ -123,8 +126,8 @@ class Explanation:
     def edge_scores(self) -> Tensor:
         """How much each edge counts for the prediction, in [0, 1], one per column of `edge_index`: [num_edges].
 
-        The counterfactual reading: does losing the edge change the answer? The higher the score, the earlier the edge
-        is deleted to reach another prediction. An edge whose loss would make the prediction surer ranks low.
+        The counterfactual reading: does losing the edge change the answer? An edge whose loss would make the prediction
+        surer ranks low. Edges that are alike have the same score; which edges do most together is said by `top`.
         """
         return self._in_whole_graph(self.scores)
 
@@ -212,6 +215,12 @@ class Explanation:
         """The relevance of each unit, [units]; raises as `edge_relevance` does."""
         return self._per_unit(self.reading("relevance"))
 
+    @cached_property
+    def unit_order(self) -> Tensor:
+        """The place of each unit in the order in which `top` takes them, 0 for the first, [units]."""
+        units = self.inner_units
+        return ranks(self.unit_scores, units.owner, units.ptr) if self.order is None else self._per_unit(self.order)
+
     def _per_unit(self, values: Tensor) -> Tensor:
         """Values of the edges of `instance`, the same for all edges of a unit, as values of the units."""
         units = self.inner_units
@@ -238,7 +247,11 @@ class Explanation:
         return self.counterfactual.removed
 
     def top(self, k: int) -> Tensor:
-        """The edges of the k units with the highest scores; ties go to the pair of nodes with the lower ids.
+        """The k units that come first in the order of deletion.
+
+        RCExplainer plans deletions of graphs one after the other, each knowing which are gone: of two edges that could
+        replace each other, or that are alike, the plan may take one and leave the other. Where a method has no plan,
+        these are the units with the highest scores. Ties go to the pair of nodes with the lower ids.
 
         Args:
             k: Number of units; all of them if there are fewer.
@@ -251,11 +264,10 @@ class Explanation:
         """
         if not isinstance(k, Integral) or k < 0:
             raise RCExplainerError(f"top(k) takes k ≥ 0, a number of edges, got {k!r}")
-        place = ranks(self.unit_scores, self.inner_units.owner, self.inner_units.ptr)
-        return self.units.to_edges(place < k, False)
+        return self.units.to_edges(self.unit_order < k, False)
 
     def at_sparsity(self, sparsity: float) -> Tensor:
-        """The explanation at a given sparsity: the top max(1, round((1 − sparsity)·units)) units.
+        """The explanation at a given sparsity: the first max(1, round((1 − sparsity)·units)) units (`top`).
 
         Args:
             sparsity: The share of units that are not part of the explanation, from 0 to 1.

@@ -80,7 +80,7 @@ class FactorisedGate(nn.Module):
         Returns:
             f [R, units].
         """
-        return _answers(weights, cls.hidden(weights, z, z_g, label, pair, owner), label, owner)
+        return answers(weights, cls.hidden(weights, z, z_g, label, pair, owner), label, owner)
 
     @staticmethod
     def hidden(weights: Weights, z: Tensor, z_g: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
@@ -106,7 +106,7 @@ def _rows(table: Tensor, rows: Tensor) -> Tensor:
     return table.index_select(1, rows).transpose(0, 1).flatten(1)
 
 
-def _answers(weights: Weights, hidden: Tensor, label: Tensor, owner: Tensor) -> Tensor:
+def answers(weights: Weights, hidden: Tensor, label: Tensor, owner: Tensor) -> Tensor:
     """The logits [R, units] from hidden layers [units, R·hidden], with the output weights of each instance's class."""
     out, bias = weights["out.weight"], weights["bias.weight"]  # [R, C, hidden], [R, C, 1]
     apart = hidden.view(len(hidden), *out[:, 0].shape).transpose(0, 1)
@@ -136,6 +136,11 @@ class NeighbourGate(FactorisedGate):
         cls, weights: Weights, z: Tensor, z_g: Tensor, label: Tensor, pair: Tensor, owner: Tensor
     ) -> Tensor:
         """Compute the logits of R gates; see `FactorisedGate.side_by_side`."""
+        return answers(weights, cls.around(weights, z, z_g, label, pair, owner), label, owner)
+
+    @classmethod
+    def around(cls, weights: Weights, z: Tensor, z_g: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
+        """Compute h + relu(N n_i + N n_j + 2 a) of R gates, [units, R·hidden]; arguments as for `side_by_side`."""
         hidden = cls.hidden(weights, z, z_g, label, pair, owner)
         i, j = pair
         sums = hidden.new_zeros(len(z), hidden.size(1)).index_add_(0, i, hidden).index_add_(0, j, hidden)
@@ -145,7 +150,7 @@ class NeighbourGate(FactorisedGate):
         near = torch.baddbmm(bias[:, None], means, matrix.transpose(1, 2)).transpose(0, 1).flatten(1)
         around = near.index_select(0, i)
         around += near.index_select(0, j)
-        return _answers(weights, around.relu_() + hidden, label, owner)
+        return around.relu_() + hidden
 
 
 def own_weights(gate: nn.Module) -> Weights:

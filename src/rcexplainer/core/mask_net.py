@@ -60,9 +60,12 @@ class EdgeMaskNet(nn.Module):
         Returns:
             f [units].
         """
+        return cast(Tensor, self.gate(*self.standardised(nodes, instances), label, pair, owner))
+
+    def standardised(self, nodes: Tensor, instances: Tensor) -> tuple[Tensor, Tensor]:
+        """The inputs of the gate: z [nodes, D] and z_G [instances, d]."""
         z = _standardised(nodes, cast(Tensor, self.node_mean), cast(Tensor, self.node_std))
-        z_g = _standardised(instances, cast(Tensor, self.instance_mean), cast(Tensor, self.instance_std))
-        return cast(Tensor, self.gate(z, z_g, label, pair, owner))
+        return z, _standardised(instances, cast(Tensor, self.instance_mean), cast(Tensor, self.instance_std))
 
     def ordered(self, nodes: Tensor, label: Tensor, pair: Tensor, owner: Tensor) -> Tensor:
         """Compute f_θ for ordered pairs of nodes, by networks that tell the directions apart.

@@ -45,9 +45,7 @@ def outcome_loss(
     Returns:
         [n].
     """
-    number, counts = len(ptr) - 1, ptr.diff()
-    share = SMALLEST_SHARE * (LARGEST_SHARE / SMALLEST_SHARE) ** uniform(number, generator, logits)
-    kept = (share * counts).round().clamp_min(1).long().minimum(counts)
+    number, kept = len(ptr) - 1, drawn_sizes(ptr.diff(), generator, logits)
     # All draws in one batch, as if each were made of instances of its own.
     copy = torch.arange(draws, device=ptr.device)[:, None]
     all_ptr = torch.cat([ptr[:1], (ptr[1:] + copy * len(owner)).flatten()])
@@ -56,7 +54,29 @@ def outcome_loss(
     drawn = draw(scores.detach(), all_ptr, all_owner, kept.repeat(draws), generator)
     removed = torch.zeros_like(all_owner, dtype=torch.bool).index_fill(0, drawn.units, True)
     reward = outcome(removed.view(draws, -1))
-    likelihood = log_likelihood(scores, all_owner, drawn).view(draws, number)
+    return policy_gradient(reward, log_likelihood(scores, all_owner, drawn).view(draws, number))
+
+
+def drawn_sizes(counts: Tensor, generator: torch.Generator, like: Tensor) -> Tensor:
+    """k [n], a size for the explanations that are drawn of each instance.
+
+    Args:
+        counts: [n] its units.
+        generator: Source of random numbers.
+        like: A tensor of the type to compute with.
+    """
+    share = SMALLEST_SHARE * (LARGEST_SHARE / SMALLEST_SHARE) ** uniform(len(counts), generator, like)
+    return (share * counts).round().clamp_min(1).long().minimum(counts)
+
+
+def policy_gradient(reward: Tensor, likelihood: Tensor) -> Tensor:
+    """[n] minus the mean reward of draws, with the gradient of the expected one.
+
+    Args:
+        reward: R [draws, n].
+        likelihood: log P of the draws, [draws, n].
+    """
+    draws = len(reward)
     advantage = (reward - reward.mean(0)) * draws / (draws - 1)  # relative to the mean of the other draws
     estimate = -(advantage * likelihood).mean(0)
     return estimate - estimate.detach() - reward.mean(0)

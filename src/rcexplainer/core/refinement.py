@@ -7,7 +7,7 @@ The path is searched for within N model runs per instance, and is a quarter of t
 for more. Step by step the partial paths are extended by several units each, and the best are kept. With few runs it
 matters which units are tried: they are taken in turn from two lists,
 
-    new      units that the path has not tried yet, by the ranking
+    new      units that the path has not tried yet, by the ranking, or by a plan that knows what the path has deleted
     tried    units that it has tried, by the drop in log-odds when they were last deleted
 
 since the drop of a unit changes little when another one goes, unless the two share a node. Several paths are kept only
@@ -15,6 +15,7 @@ where N is enough to try half of the units on each of them; below that a single 
 large N is, there are at most `MOST_PATHS` of them.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
@@ -33,6 +34,8 @@ LEAST_RUNS = 3  # for a step: a path is shorter where there would be fewer
 DIGITS = 4  # of log-odds: what a batch adds by rounding must not decide between symmetric units
 LOGIT_WEIGHT = 1e-3  # decides between copies whose probabilities are all 0, or all 1, and hardly anywhere else
 SPREAD = 1e-3  # of the scores on a path: none of them ties
+# Instances [v] and the units removed from copies of them, copy after copy → a value for each of these units
+Propose = Callable[[Tensor, Tensor], Tensor]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +53,9 @@ class RefinedRanking:
     runs: Tensor
 
 
-def refined(query: FlipQuery, scores: Tensor, allowed: Tensor, runs: int) -> RefinedRanking:
+def refined(
+    query: FlipQuery, scores: Tensor, allowed: Tensor, runs: int, propose: Propose | None = None
+) -> RefinedRanking:
     """Improve a ranking by deleting units.
 
     Args:
@@ -58,6 +63,7 @@ def refined(query: FlipQuery, scores: Tensor, allowed: Tensor, runs: int) -> Ref
         scores: [units] the ranking, in [0, 1].
         allowed: [units] bool; which units may be deleted.
         runs: N, the model runs that an instance may cost.
+        propose: Which units to try next on a path, those with the highest values; None: by the ranking.
 
     Returns:
         The new ranking; where the time is up before the path is complete, with the part of it that was found.
@@ -68,13 +74,13 @@ def refined(query: FlipQuery, scores: Tensor, allowed: Tensor, runs: int) -> Ref
     usable = torch.zeros_like(counts).index_add(0, owner, allowed.long())
     depth = (counts * PATH_SHARE).round().long().clamp(1, max(1, runs // LEAST_RUNS)).minimum(usable)
     width = (runs / (depth * counts * TRIED_SHARE).clamp_min(1)).long().clamp(1, MOST_PATHS)
-    rank = ranks(scores, owner, query.ptr)
     found = torch.full((number, int(depth.max()) if number else 0), -1, device=scores.device)
     paths = _empty_paths(query)
     for step in range(found.size(1)):
         left = depth - step
         quota = torch.where(left > 0, (runs - meter.spent) // left.clamp_min(1), 0)
-        slots = _options(paths, rank, allowed, quota)
+        value = scores[paths.unit] if propose is None else propose(paths.instance, paths.removed)
+        slots = _options(paths, value, allowed, quota)
         paths = _extended(paths, *_tried(query, paths, slots), left - 1, width)
         if not len(paths.instance):  # the time is up, or nothing is left to delete
             break
@@ -125,12 +131,12 @@ def _values(odds: Tensor) -> Tensor:
     return odds.sigmoid() + LOGIT_WEIGHT * odds
 
 
-def _options(paths: _Paths, rank: Tensor, allowed: Tensor, quota: Tensor) -> Tensor:
-    """The slots to try: `quota` [n] of each instance, shared by its paths."""
+def _options(paths: _Paths, value: Tensor, allowed: Tensor, quota: Tensor) -> Tensor:
+    """The slots to try, by their value [slots]: `quota` [n] of each instance, shared by its paths."""
     owner = owners(paths.ptr)
     free = allowed[paths.unit] & ~paths.removed
     tried = free & ~paths.drop.isnan()
-    new_place = ranks((-rank[paths.unit].double()).masked_fill(~free | tried, -torch.inf), owner, paths.ptr)
+    new_place = ranks(value.double().masked_fill(~free | tried, -torch.inf), owner, paths.ptr)
     tried_place = ranks(paths.drop.masked_fill(~tried, -torch.inf), owner, paths.ptr)
     turn = torch.where(tried, 2 * tried_place + 1, 2 * new_place)
     place = ranks((-turn.double()).masked_fill(~free, -torch.inf), owner, paths.ptr)

@@ -1,4 +1,4 @@
-"""Both readings of a fitted explainer: one forward pass of the GNN, then the networks, then their calibrations."""
+"""What a fitted explainer reads: one forward pass of the GNN, then the networks, then their calibrations."""
 
 from dataclasses import dataclass, replace
 
@@ -7,7 +7,9 @@ from torch import Tensor
 
 from rcexplainer.config import RCConfig
 from rcexplainer.core.calibration import Calibration, relative_shares
+from rcexplainer.core.deletion_plan import DeletionPlan, PlanTerms
 from rcexplainer.core.mask_net import EdgeMaskNet
+from rcexplainer.core.plan_net import PlanNet
 from rcexplainer.fit.network import class_pair, connected_units, logits_of
 from rcexplainer.fit.relevance import Relevance
 from rcexplainer.gnn.instances import Instances, Observation
@@ -25,6 +27,7 @@ class MaskScores(ShortRepr):
     config: RCConfig
     targets: tuple[int | None, ...] = (None,)  # classes the network was trained to lead to
     relevance: Relevance | None = None
+    plan: PlanNet | None = None
 
     @property
     def conditioned(self) -> bool:
@@ -33,7 +36,7 @@ class MaskScores(ShortRepr):
 
     def counterfactual(self, instances: Instances, labels: Tensor) -> Tensor:
         """[units] the scores alone, of leading to any other class."""
-        return replace(self, relevance=None)(instances, labels).scores
+        return replace(self, relevance=None, plan=None)(instances, labels).scores
 
     @torch.no_grad()
     def __call__(self, instances: Instances, labels: Tensor, target: int | None = None) -> UnitReadings:
@@ -49,7 +52,23 @@ class MaskScores(ShortRepr):
         row = class_pair(labels, towards, instances.split.num_classes, self.conditioned)
         parts = [self._piece(seen, row[seen.ids], labels[seen.ids]) for seen in instances.observed()]
         scores, relevance = zip(*parts, strict=True)
-        return UnitReadings(torch.cat(scores), None if self.relevance is None else torch.cat(relevance))
+        plan = self._plan(instances, row)
+        return UnitReadings(
+            torch.cat(scores),
+            None if self.relevance is None else torch.cat(relevance),
+            plan,
+            None if plan is None else plan.order(),
+        )
+
+    def _plan(self, instances: Instances, row: Tensor) -> DeletionPlan | None:
+        """The plan of deletions, if the explainer has one."""
+        if self.plan is None:
+            return None
+        terms: list[PlanTerms] = []
+        for seen in instances.observed():
+            nodes, units = node_inputs(seen.done, seen.batch, self.config.inputs), seen.units
+            terms.append(self.plan.terms(nodes, seen.done.embedding, row[seen.ids], units.pair, units.owner))
+        return DeletionPlan(PlanTerms.joined(terms), instances.units.pair, instances.units.ptr, instances.node_ptr)
 
     def _piece(self, seen: Observation, row: Tensor, label: Tensor) -> tuple[Tensor, Tensor]:
         """Scores and relevance of the instances of one run; without a relevance network, the scores twice."""

@@ -262,6 +262,23 @@ class TrainingSet:
         return torch.cat(parts), owners(self.data.instances.units.ptr)
 
     @torch.no_grad()
+    def outcome_of(self, place: Tensor, shares: Sequence[float]) -> float:
+        """How far the model has gone on average when shares of the units are really deleted.
+
+        Args:
+            place: [units] of all instances, 0 for the first to delete.
+            shares: Of the units of an instance; at least one unit is deleted.
+        """
+        instances = self.data.instances
+        owner, counts = instances.units.owner, instances.units.counts
+        total = 0.0
+        for share in shares:
+            removed = place < (share * counts).round().clamp_min(1).long()[owner]
+            after = instances.log_probs(instances.everything, removed).exp()
+            total += float(self.data.reached(after, instances.everything).mean())
+        return total / len(shares)
+
+    @torch.no_grad()
     def collapse(self, net: EdgeMaskNet) -> str | None:
         """How the network's masks have collapsed, in words; None if they have not.
 

@@ -73,6 +73,11 @@ class Instances:
         """The positions of all instances, [n]."""
         return torch.arange(len(self), device=self._node_ptr.device)
 
+    @property
+    def node_ptr(self) -> Tensor:
+        """[n + 1] where the nodes of each instance begin."""
+        return self._node_ptr
+
     def __len__(self) -> int:
         return len(self.store)
 

@@ -66,6 +66,7 @@ class ExplanationColumns:
     class_names: tuple[str, ...]
     found: CounterfactualColumns | None
     relevance: Tensor | None = None  # [E]
+    order: Tensor | None = None  # [E] the place of each edge in the order of deletion; None: by the scores
     refined: list[int] | None = None  # model runs spent on each ranking; None: it was left as it is
     checked: FieldCheck | None = None  # how answers were compared with a graph that is not in memory
     disclosed: Disclosure = "scores"  # otherwise scores and relevance are empty
@@ -89,12 +90,17 @@ class ExplanationColumns:
             one.index,
             copy(one.computation).cpu().clone() if within else None,
             one.edge_ids.clone() if one.edge_ids is not None else None,
-            None if self.relevance is None else self.relevance[self.starts[place] : self.starts[place + 1]].clone(),
+            self._part(self.relevance, place),
             0 if self.refined is None else self.refined[place],
             one.node_ids.clone() if one.node_ids is not None else None,
             self.checked,
             self.disclosed,
+            self._part(self.order, place),
         )
+
+    def _part(self, values: Tensor | None, place: int) -> Tensor | None:
+        """The values of the edges of one instance."""
+        return None if values is None else values[self.starts[place] : self.starts[place + 1]].clone()
 
     def _on_cpu(self, graph: AnyGraph) -> AnyGraph:
         if isinstance(graph, GraphSource) or graph.edge_index.device.type == "cpu":

@@ -104,15 +104,18 @@ class ExplainRun:
         if self.refine is not None:
             query = FlipQuery(ptr, instances.log_probs, labels, self.target, before=log_probs, meter=meter)
             with meter.share(1.0 if self.search == "none" else REFINEMENT_SHARE):
-                better = refined(query, readings.scores, deletable(candidates, asked, instances.units), self.refine)
-            readings, runs_spent = replace(readings, scores=better.scores), better.runs
+                allowed, plan = deletable(candidates, asked, instances.units), readings.plan
+                propose = None if plan is None else plan.copies
+                better = refined(query, readings.scores, allowed, self.refine, propose)
+            order = None if plan is None else plan.order(better.path)
+            readings, runs_spent = replace(readings, scores=better.scores, order=order), better.runs
         answers = Answers(ptr, log_probs, target=self.target, confidence=self.confidence)
         single = one_by_one or len(asked) == 1  # the last word is then a run of one graph where it really is
         if self.search != "none":
             sure = self.confidence
             runs = instances.log_probs if one_by_one else settled(instances.log_probs, ptr, alone, sure)
             query = FlipQuery(ptr, runs, labels, self.target, before=log_probs, meter=meter, confidence=sure)
-            found = SEARCHES[self.search](query, readings.scores, deletable(candidates, asked, instances.units))
+            found = SEARCHES[self.search](query, readings.ranking, deletable(candidates, asked, instances.units))
             if one_by_one:  # what the search saw of computation graphs counts for nothing
                 query, found = replace(query, log_probs=alone), replace(found, minimal=None)
             final = verify(query, found, alone if single else None)
@@ -130,7 +133,9 @@ class ExplainRun:
         results = columns(asked, instances, answers, readings, self.class_names)
         results = replace(results, checked=None if whole is None else whole.check)
         if self.disclose != "scores":
-            results = replace(results, scores=results.scores.new_zeros(0), relevance=None, disclosed=self.disclose)
+            results = replace(
+                results, scores=results.scores.new_zeros(0), relevance=None, order=None, disclosed=self.disclose
+            )
         return results if runs_spent is None else replace(results, refined=runs_spent.tolist())
 
     def _readings(self, instances: Instances, labels: Tensor) -> UnitReadings:
@@ -276,6 +281,7 @@ def columns(
         class_names,
         None if answers.found is None else _found(instances, answers, answers.found),
         None if readings.relevance is None else units.to_edges(readings.relevance, 0.0).cpu(),
+        None if readings.order is None else units.to_edges(readings.order, -1).cpu(),
     )
 
 

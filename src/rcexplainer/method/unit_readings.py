@@ -1,27 +1,39 @@
-"""The two readings of a unit that a scoring function may return.
+"""What a scoring function may return: one or two readings of every unit, and a plan of deletions.
 
     scores      does losing the unit change the answer? The counterfactual reading: evidence for the prediction is high
     relevance   does the unit matter at all, either way? Evidence against the prediction is as high as evidence for it
 
-A method that has the first reading alone returns a plain tensor.
+A method that has the first reading alone returns a plain tensor. Units are deleted in the order of the scores, unless
+there is a plan, which knows at every step what is gone.
 """
 
 from dataclasses import dataclass
 
 from torch import Tensor
 
+from rcexplainer.core.deletion_plan import DeletionPlan
+
 
 @dataclass(frozen=True, eq=False)
 class UnitReadings:
-    """Both readings of the units of some instances.
+    """The readings of the units of some instances.
 
     Attributes:
         scores: [units] in [0, 1], the counterfactual reading.
         relevance: [units] in [0, 1]; None if the method has no such reading.
+        plan: Deletions one after the other; None: in the order of the scores.
+        order: [units] the place of each unit in the order of deletion; None: by the scores.
     """
 
     scores: Tensor
     relevance: Tensor | None = None
+    plan: DeletionPlan | None = None
+    order: Tensor | None = None
+
+    @property
+    def ranking(self) -> Tensor:
+        """[units] the first to delete has the highest value."""
+        return self.scores if self.order is None else -self.order.double()
 
 
 def as_readings(found: Tensor | UnitReadings) -> UnitReadings:

@@ -47,6 +47,7 @@ CASE_SETTINGS: dict[str, Any] = {
     "teacher_limit": 600,
     "epochs": 50,
     "patience": 30,
+    "plan": False,
 }
 
 

@@ -19,6 +19,7 @@ from rcexplainer.paper.case_study import case_study
 from rcexplainer.paper.counterfactual_stability import STABILITY_DEPTH, held_flips
 from rcexplainer.paper.dial import dial_points
 from rcexplainer.paper.job import Job, JobResult
+from rcexplainer.paper.job_inputs import CONFIG_SINCE, as_run
 from rcexplainer.paper.qualitative_examples import explain_one
 from rcexplainer.paper.tradeoff import validation_scores
 from rcexplainer.paper.training_diagram import training_run
@@ -47,7 +48,7 @@ def _case_of(networks: Path, inputs: Mapping[str, Any], **how: Any) -> Case:
         inputs["model"],
         inputs["seed"],
         preset=inputs["preset"],
-        settings=inputs["settings"],
+        settings=as_run(inputs),
         baseline_settings=inputs.get("own"),
         keep=networks,
         progress=False,
@@ -79,14 +80,12 @@ def _time(networks: Path, method: str, most: int | None, **inputs: Any) -> JobRe
     return asdict(clock(case, method, most=most, progress=False)) | _weights(case)
 
 
-def _case(networks: Path, seed: int, settings: dict[str, Any], **_: Any) -> JobResult:
-    return case_study(seed, settings=settings, keep=networks, progress=False)
+def _case(networks: Path, seed: int, **inputs: Any) -> JobResult:
+    return case_study(seed, settings=as_run(inputs), keep=networks, progress=False)
 
 
-def _explain(
-    networks: Path, dataset: str, model: str, seed: int, method: str, settings: dict[str, Any], **_: Any
-) -> JobResult:
-    case = Case.of(dataset, model, seed, settings=settings, keep=networks, progress=False)
+def _explain(networks: Path, dataset: str, model: str, seed: int, method: str, **inputs: Any) -> JobResult:
+    case = Case.of(dataset, model, seed, settings=as_run(inputs), keep=networks, progress=False)
     return explain_one(case, method) | _weights(case)
 
 
@@ -94,7 +93,7 @@ def _training(
     networks: Path, dataset: str, model: str, seed: int, fields: dict[str, Any], shown: list[int], **_: Any
 ) -> JobResult:
     case = Case.of(dataset, model, seed, keep=networks, progress=False)
-    return training_run(case, RCConfig(**fields), shown) | _weights(case)
+    return training_run(case, RCConfig(**(CONFIG_SINCE | fields)), shown) | _weights(case)
 
 
 def _tradeoff(
@@ -103,11 +102,10 @@ def _tradeoff(
     model: str,
     seed: int,
     method: str,
-    settings: dict[str, Any],
     graphs: int,
-    **_: Any,
+    **inputs: Any,
 ) -> JobResult:
-    return validation_scores(dataset, model, seed, method, settings=settings, graphs=graphs, keep=networks)
+    return validation_scores(dataset, model, seed, method, settings=as_run(inputs), graphs=graphs, keep=networks)
 
 
 def _authors(

@@ -56,6 +56,7 @@ class SavedExplainer:
     targets: tuple[int | None, ...]  # classes it can lead to
     network_targets: tuple[int | None, ...]  # classes the mask network has output rows for
     relevance: dict[str, Tensor] | None = None  # of the relevance network; None or empty: there is none
+    plan: dict[str, Tensor] | None = None  # of the plan network, likewise
 
 
 def write_explainer(path: str | Path, saved: SavedExplainer) -> Path:
@@ -66,6 +67,7 @@ def write_explainer(path: str | Path, saved: SavedExplainer) -> Path:
         **named("net", saved.weights),
         **named("regions", saved.regions.state()),
         **named("relevance", saved.relevance or {}),
+        **named("plan", saved.plan or {}),
         "calibration.threshold": saved.calibration.threshold,
         "calibration.scale": saved.calibration.scale,
     }
@@ -117,6 +119,7 @@ def read_explainer(path: str | Path, model: nn.Module, forward: Forward | None =
             targets=tuple(about["targets"]),
             network_targets=tuple(about.get("network_targets", about["targets"])),
             relevance=part("relevance", tensors),
+            plan=part("plan", tensors),
         )
 
 
@@ -134,7 +137,7 @@ def config_of(saved: dict[str, Any]) -> RCConfig:
         raise CheckpointError(
             f"the explainer has settings that version {__version__} does not know: {', '.join(unknown)}"
         )
-    return RCConfig(**settings)
+    return RCConfig(**({"plan": False} | settings))  # files of 0.2 and earlier have none
 
 
 def translated(saved: dict[str, Any]) -> dict[str, Any]:

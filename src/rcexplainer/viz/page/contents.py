@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from rcexplainer.core.segments import ranks
 from rcexplainer.counterfactual_graph import Counterfactual
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
@@ -123,7 +122,7 @@ def _depiction(place: int, across: Results, node_names: Sequence[str], edge_name
     # The highest rank of any method counts.
     importance, deleted = torch.zeros(len(first.units)), torch.zeros(len(first.units), dtype=torch.bool)
     for one in good:
-        importance = torch.maximum(importance, 1 / (1 + _ranks(one)))
+        importance = torch.maximum(importance, 1 / (1 + one.unit_order))
         deleted[one.removed_units] = True
     return depict(first, importance, deleted, node_names, edge_names)
 
@@ -180,7 +179,7 @@ def _result(one: Explanation, curve: DeletionCurve | None, units: Tensor) -> Sho
         prediction=one.prediction,
         probabilities=_rounded(one.probabilities, PROBABILITY_DIGITS),
         scores=_rounded(one.unit_scores[units], SCORE_DIGITS),
-        ranks=tuple(_ranks(one)[units].tolist()),
+        ranks=tuple(one.unit_order[units].tolist()),
         relevance=relevance,
         refined=one.refined,
         counterfactual=None if one.counterfactual is None else _counterfactual(one, one.counterfactual, units),
@@ -220,11 +219,6 @@ def _reason(one: Reason, drawn: Sequence[Depiction | None]) -> ShownReason:
         places = {} if depiction is None else {unit: place for place, unit in enumerate(depiction.units)}
         examples.append((instance, tuple(places[unit] for unit in units if unit in places)))
     return ShownReason(one.text, one.smiles, one.prediction, one.count, one.flipped, tuple(examples))
-
-
-def _ranks(one: Explanation) -> Tensor:
-    """[units] the place of each unit in the ranking, from 0."""
-    return ranks(one.unit_scores, one.units.owner, one.units.ptr)
 
 
 def _rounded(values: Tensor, digits: int) -> Numbers:

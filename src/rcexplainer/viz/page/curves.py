@@ -1,7 +1,7 @@
 """Real predictions after deletions, by batched runs of the model.
 
-    curve     p(· | G without the ℓ units with the highest scores), for ℓ = 0, 1, 2, …
-    singles   p(· | G without one unit), for each of the units with the highest scores
+    curve     p(· | G without the first ℓ units in the order of deletion), for ℓ = 0, 1, 2, …
+    singles   p(· | G without one unit), for each of the first units
 
 Rankings of up to `DENSE_STEPS` units get every length. Longer ones go on in steps that grow by `STEP_GROWTH`, up to the
 whole ranking, and single deletions end after `MOST_SINGLES` units.
@@ -14,7 +14,7 @@ from math import ceil
 import torch
 from torch import Tensor
 
-from rcexplainer.core.segments import gather_ranges, ranks, split_by_cost
+from rcexplainer.core.segments import gather_ranges, split_by_cost
 from rcexplainer.errors import RCExplainerError, TimeUpError
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn.instances import Instances
@@ -33,7 +33,7 @@ class DeletionCurve:
 
     Attributes:
         lengths: Numbers of deleted units, from 0.
-        probabilities: [lengths, C] without that many of the units with the highest scores.
+        probabilities: [lengths, C] without that many of the first units.
         singles: [k, C] without the first, second, … unit of the ranking alone.
     """
 
@@ -59,7 +59,7 @@ def curve_lengths(units: int) -> tuple[int, ...]:
 
 @torch.no_grad()
 def deletion_curves(split: SplitModel, explanations: Sequence[Explanation]) -> list[DeletionCurve]:
-    """Run the model on the instances without their highest-scored units.
+    """Run the model on the instances without the first units in their order of deletion.
 
     Args:
         split: The model.
@@ -109,11 +109,8 @@ def _distance(instances: Instances, nothing: Tensor, wanted: Tensor) -> float:
 
 
 def _places(instances: Instances, explanations: Sequence[Explanation]) -> Tensor:
-    """[units of the instances] the rank of each unit, 0 for the highest score."""
-    columns = []
-    for one in explanations:
-        rank = ranks(one.unit_scores, one.units.owner, one.units.ptr)
-        columns.append(one.within(one.units.to_edges(rank, -1)))
+    """[units of the instances] the place of each unit in the order of deletion."""
+    columns = [one.within(one.units.to_edges(one.unit_order, -1)) for one in explanations]
     of_edge = instances.units.of_edge.cpu()
     place = torch.zeros(len(instances.units), dtype=torch.long)
     place[of_edge[of_edge >= 0]] = torch.cat(columns)[of_edge >= 0]

@@ -1,0 +1,180 @@
+"""The plan network: trained after the mask network, from where that is, on deletions one after the other.
+
+    L = w_order L_order + w_effect L_effect + w_outcome L_outcome
+
+as for the mask network (`core.objectives`), with f(· | D) in the place of f from step to step. Scores are the same with
+and without it. It has no part in the stability under noise: which of two equal edges goes first is a matter of chance,
+whatever is learnt. Where its order is no better on the validation instances than that of the scores, there is none.
+"""
+
+import logging
+from math import ceil
+
+import torch
+from torch import Tensor
+from tqdm.auto import tqdm
+
+from rcexplainer.core.deletion_plan import DeletionPlan, Sequences
+from rcexplainer.core.mask_gates import MeanGate, NeighbourGate
+from rcexplainer.core.mask_net import EdgeMaskNet
+from rcexplainer.core.objectives import Terms
+from rcexplainer.core.outcomes import SHARPNESS, drawn_sizes, policy_gradient
+from rcexplainer.core.plackett_luce import effect_loss
+from rcexplainer.core.plan_net import PlanGate, PlanNet, plan_from
+from rcexplainer.core.segments import owners, ranks
+from rcexplainer.core.training import Schedule, Training, cosine
+from rcexplainer.fit.masked_runs import MaskedRuns, MiniBatch
+from rcexplainer.fit.objective import DRAWS
+from rcexplainer.fit.schedule import AVERAGING, make_schedule
+from rcexplainer.fit.step import TrainingSet
+from rcexplainer.gnn.seed import seeded
+from rcexplainer.saving.checkpoint import FitFile
+
+log = logging.getLogger(__name__)
+
+NAME = "plan"
+TRAINING_SHARE = 0.5  # of the mask network's epochs
+MOST_STEPS = 16  # deletions in a row, in training
+MOST_VISITS = 1 << 14  # steps times units, at most: for a large instance a sequence is shorter
+JUDGED = (0.05, 0.10, 0.15, 0.20, 0.25)  # shares of the units whose deletion tells whether the plan is the better order
+
+
+def fit_plan(
+    training: TrainingSet, validation: TrainingSet, net: EdgeMaskNet, seed: int, file: FitFile, progress: bool = False
+) -> PlanNet | None:
+    """Train the plan network.
+
+    Args:
+        training: The instances to learn from.
+        validation: The instances on which it has to be better than the scores.
+        net: The mask network.
+        seed: Draws first weights and all random numbers of the training.
+        file: The checkpoint of the fit.
+        progress: Whether to show a progress bar.
+
+    Returns:
+        None if the settings have no plan, or it is no better than the order of the scores.
+    """
+    gate = net.gate.gates[0] if isinstance(net.gate, MeanGate) else net.gate
+    if not training.config.planned or not isinstance(gate, NeighbourGate):
+        return None
+    with seeded(seed):
+        plan_net = plan_from(net, gate)
+    run = _training(plan_net, training, validation, seed)
+    if (before := file.get(NAME)) is not None:
+        run.restore(*before)
+    bar = tqdm(run, NAME, run.schedule.epochs, unit="epoch", initial=len(run.history), disable=not progress)
+    for epoch in bar:
+        bar.set_postfix(**{term: f"{value:.3f}" for term, value in epoch.terms.items()}, val=f"{epoch.val:.3f}")
+        file.put(NAME, *run.state(), at_once=run.finished)
+    logits, owner = validation.logits(net)
+    own = validation.outcome_of(ranks(logits, owner, validation.data.instances.units.ptr), JUDGED)
+    planned = -float(torch.as_tensor(_loss(plan_net, validation)))
+    log.info("mean outcome on validation instances: %.3f by the plan, %.3f by the scores", planned, own)
+    return plan_net if better(planned, own) else None
+
+
+def better(planned: float, own: float) -> bool:
+    """Whether a plan is worth keeping: its mean outcome against that of the scores' order."""
+    return planned > own
+
+
+def _training(plan_net: PlanNet, training: TrainingSet, validation: TrainingSet, seed: int) -> Training[PlanNet]:
+    config, device = training.config, training.data.label.device
+    given = make_schedule(config, training, keep_last=False)
+    epochs = ceil(TRAINING_SHARE * config.epochs)
+    schedule = Schedule(
+        epochs, given.lr, given.batch_size, epochs, cosine, keep_last=True, steps=given.steps, averaging=AVERAGING
+    )
+    generator = torch.Generator(device).manual_seed(seed)
+
+    def loss(ids: Tensor, progress: float) -> Terms:
+        return _terms(plan_net, training, ids, generator)
+
+    return Training(plan_net, loss, lambda: _loss(plan_net, validation), training.everything, generator, schedule)
+
+
+def plan_of(net: PlanNet, training: TrainingSet, some: MiniBatch) -> DeletionPlan:
+    """What the network plans for a mini-batch."""
+    reading, units = training.unchanged(some), some.units
+    terms = net.terms(reading.nodes, reading.embedding, training.row[some.ids], units.pair, units.owner)
+    return DeletionPlan(terms, units.pair, units.ptr, some.batch.ptr)
+
+
+def _terms(net: PlanNet, training: TrainingSet, ids: Tensor, generator: torch.Generator) -> Terms:
+    """The loss of a mini-batch."""
+    config, some = training.config, training.mini_batch(ids)
+    plan, counts = plan_of(net, training, some), some.units.counts
+    most = (MOST_VISITS // counts.clamp_min(1)).clamp(1, MOST_STEPS)
+    terms: Terms = {}
+    if config.weight_outcome:
+        kept = drawn_sizes(counts, generator, plan.terms.logit).minimum(most)
+        terms["outcome"] = config.weight_outcome * _outcome(plan, training, some, kept, generator).mean()
+    taught = training.lessons.taught
+    taught = torch.ones_like(ids, dtype=torch.bool) if taught is None else taught[ids]
+    share = taught.to(plan.terms.logit.dtype).mean().clamp_min(1e-9)
+    if config.weight_order:
+        order = training.lessons.order[ids][:, :MOST_STEPS]
+        late = torch.arange(order.size(1), device=ids.device) >= most[:, None]
+        order = order.masked_fill(late | ~taught[:, None], -1)
+        terms["order"] = config.weight_order * _order(plan, order).mean() / share
+    if config.weight_effect:
+        effect, owner = training.lessons.effect[some.rows], some.units.owner
+        loss = effect_loss(plan.alone, owner, len(ids), effect, config.effect_temperature)
+        terms["effect"] = config.weight_effect * (loss * taught).mean() / share
+    return terms
+
+
+def _outcome(
+    plan: DeletionPlan, training: TrainingSet, some: MiniBatch, kept: Tensor, generator: torch.Generator
+) -> Tensor:
+    """[b] the outcomes of sequences drawn from the plan; see `core.outcomes`."""
+    ids, units = some.ids, len(some.units)
+    fixed = DeletionPlan(plan.terms.detached(), plan.pair, plan.ptr, plan.node_ptr)
+    walk = fixed.repeated(DRAWS).drawn(kept.repeat(DRAWS), SHARPNESS, generator)
+    found = walk >= 0
+    removed = torch.zeros(DRAWS * units, dtype=torch.bool, device=ids.device).index_fill(0, walk[found], True)
+    runs = MaskedRuns(training.data, training.surface, some, lambda times: training.mini_batch(ids, times), 1)
+    reward = runs.outcome(removed.view(DRAWS, -1))
+    instance = torch.arange(len(ids), device=ids.device).repeat(DRAWS)
+    drawn = Sequences(walk[found] % units, found.sum(1), instance)
+    return policy_gradient(reward, _summed(plan.log_likelihood(drawn, SHARPNESS), drawn.lengths).view(DRAWS, -1))
+
+
+def _order(plan: DeletionPlan, order: Tensor) -> Tensor:
+    """[b] L_order of a search's deletions π [b, K]; see `core.plackett_luce`."""
+    given = order >= 0
+    lengths = given.sum(1)
+    units = (order + plan.ptr[:-1, None])[given]
+    drawn = Sequences(units, lengths, torch.arange(len(order), device=order.device))
+    weight = (1 / torch.arange(1, order.size(1) + 1, device=order.device).expand_as(order))[given]
+    weight = weight.to(plan.terms.logit.dtype)
+    surprise = _summed(-weight * plan.log_likelihood(drawn), lengths)
+    return surprise / _summed(weight, lengths).clamp_min(1e-9)
+
+
+def _summed(values: Tensor, lengths: Tensor) -> Tensor:
+    """The sum of the values of each sequence."""
+    sequence = owners(torch.cat([lengths.new_zeros(1), lengths.cumsum(0)]))
+    return values.new_zeros(len(lengths)).index_add(0, sequence, values)
+
+
+@torch.no_grad()
+def _loss(net: PlanNet, validation: TrainingSet) -> float:
+    """Minus the mean outcome of deleting by the plan."""
+    places = [plan_of(net, validation, validation.mini_batch(ids)).order() for ids in validation.pieces]
+    return -validation.outcome_of(torch.cat(places), JUDGED)
+
+
+def restored_plan(state: dict[str, Tensor] | None) -> PlanNet | None:
+    """A plan network with saved weights; None if the explainer had none.
+
+    Raises:
+        RuntimeError: The weights are those of another network.
+    """
+    if not state:
+        return None
+    widths, (rows, hidden) = (len(state["node_mean"]), len(state["instance_mean"])), state["gate.out.weight"].shape
+    net = PlanNet(PlanGate(*widths, rows, hidden, state["gate.reply.weight"].size(1)), *widths).to(state["node_mean"])
+    net.load_state_dict(state)
+    return net.eval()

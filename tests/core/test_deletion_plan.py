@@ -1,0 +1,156 @@
+"""Plans of deletions: the logits by hand, sequences against literal probabilities, and what a symmetric graph needs."""
+
+from collections import Counter
+from itertools import permutations
+
+import pytest
+import torch
+from torch import Tensor
+
+from rcexplainer.core import deletion_plan
+from rcexplainer.core.deletion_plan import DeletionPlan, PlanTerms, Sequences, conditional
+from rcexplainer.core.mask_gates import NeighbourGate
+from rcexplainer.core.mask_net import EdgeMaskNet
+from rcexplainer.core.plan_net import PlanGate, PlanNet, plan_from
+
+PATH = torch.tensor([[0, 1, 2], [1, 2, 3]])  # units 0, 1, 2 in a row: 0 – 1 – 2 – 3
+
+
+def column(*values: float) -> Tensor:
+    return torch.tensor(values)[:, None]
+
+
+def terms(logit: list[float], start=0.0, near=0.0, far=0.0, reply=1.0) -> PlanTerms:
+    """Terms of width 1, the same for all units unless a list is given."""
+    size = len(logit)
+    one = [
+        column(*value) if isinstance(value, list) else torch.full((size, 1), value)
+        for value in (start, near, far, reply)
+    ]
+    return PlanTerms(torch.tensor(logit), *one)
+
+
+def plan(own: PlanTerms, pair: Tensor = PATH) -> DeletionPlan:
+    nodes = int(pair.max()) + 1
+    return DeletionPlan(own, pair, torch.tensor([0, pair.size(1)]), torch.tensor([0, nodes]))
+
+
+def random_plan(seed: int = 0, width: int = 3) -> DeletionPlan:
+    """A path of three units, and one of two."""
+    generator = torch.Generator().manual_seed(seed)
+    parts = [torch.randn(5, width, generator=generator) for _ in range(4)]
+    pair = torch.tensor([[0, 1, 2, 4, 5], [1, 2, 3, 5, 6]])
+    own = PlanTerms(torch.randn(5, generator=generator), *parts)
+    return DeletionPlan(own, pair, torch.tensor([0, 3, 5]), torch.tensor([0, 4, 7]))
+
+
+def test_logits_by_hand() -> None:
+    """Without 0: unit 1 shares a node with it, and has its other end one edge further; unit 2 is one edge away."""
+    own = terms([0.1, 0.2, 0.3], start=[0.0, 0.0, -5.0], near=[1.0, 10.0, 100.0], far=[0.01, 0.1, 0.5], reply=2.0)
+    found = conditional(own, PATH, 4, torch.tensor([0]))
+    # What was deleted at the nodes: k at 0 and 1. At their neighbours, l: 0 has 1, 1 has 0, 2 has 1.
+    unit_1 = 1.0 + (0.01 + 0.01)  # node 1: k, and l by way of node 0; node 2: l by way of node 1
+    unit_2 = max(0.0, -5.0 + 0.01)  # node 2: l by way of node 1; below 0
+    assert found[1:].tolist() == pytest.approx([0.2 + 2 * unit_1, 0.3 + 2 * unit_2])
+
+
+def test_nothing_deleted_is_the_start_alone() -> None:
+    own = terms([0.1, 0.2, 0.3], start=[1.0, -1.0, 2.0], near=9.0, far=9.0)
+    assert plan(own).alone.tolist() == pytest.approx([1.1, 0.2, 2.3])
+
+
+def test_a_symmetric_graph_is_planned_site_after_site() -> None:
+    """Two paths of two edges that are alike: the scores tie, and a plan that likes neighbours finishes one first."""
+    pair = torch.tensor([[0, 1, 3, 4], [1, 2, 4, 5]])
+    alike = [0.5, 0.4, 0.5, 0.4]
+    together = DeletionPlan(terms(alike, near=1.0), pair, torch.tensor([0, 4]), torch.tensor([0, 6]))
+    apart = DeletionPlan(terms(alike, near=1.0, reply=-1.0), pair, torch.tensor([0, 4]), torch.tensor([0, 6]))
+    assert together.order(torch.tensor([[0, 1]])).tolist()[:2] == [0, 1]
+    walk = together._walk(torch.tensor([4]), lambda logits: logits, torch.empty(1, 0, dtype=torch.long))
+    assert walk.tolist() == [[0, 1, 2, 3]]  # the site of the first, then the other
+    walk = apart._walk(torch.tensor([4]), lambda logits: logits, torch.empty(1, 0, dtype=torch.long))
+    assert walk.tolist() == [[0, 2, 1, 3]]  # one edge of each site
+
+
+def test_order_places_every_unit_once_in_every_instance() -> None:
+    order = random_plan().order()
+    assert sorted(order[:3].tolist()) == [0, 1, 2]
+    assert sorted(order[3:].tolist()) == [0, 1]
+
+
+def test_a_path_comes_first_and_the_plan_goes_on_from_there(monkeypatch) -> None:
+    monkeypatch.setattr(deletion_plan, "PLANNED_SHARE", 1.0)
+    own = plan(terms([3.0, 0.0, 1.0], near=5.0))
+    assert own.order().tolist() == [0, 1, 2]  # 1 is next to 0
+    assert own.order(torch.tensor([[2]])).tolist() == [2, 1, 0]  # 1 is next to 2
+    assert own.order(torch.tensor([[1, -1]])).tolist() == [1, 0, 2]
+
+
+def test_an_instance_without_units_is_left_alone() -> None:
+    empty = DeletionPlan(terms([]), torch.empty(2, 0, dtype=torch.long), torch.tensor([0, 0]), torch.tensor([0, 1]))
+    assert empty.order().tolist() == []
+    assert empty.drawn(torch.tensor([0]), 1.0, torch.Generator()).shape == (1, 0)
+
+
+def test_rounding_does_not_decide_between_equal_units() -> None:
+    own = terms([1.0, 1.0 + 1e-7, 0.0])
+    assert plan(own).order().tolist() == [0, 1, 2]
+
+
+def test_sequences_have_the_literal_probability() -> None:
+    """Step by step: a softmax over what is left, of logits that know what is gone."""
+    made = random_plan()
+    for sequence in permutations(range(3)):
+        literal = 0.0
+        for step, unit in enumerate(sequence):
+            logits = 2.0 * conditional(made.terms, made.pair, 7, torch.tensor(sequence[:step], dtype=torch.long))
+            left = [other for other in range(3) if other not in sequence[:step]]
+            literal += float(logits[unit] - logits[left].logsumexp(0))
+        drawn = Sequences(torch.tensor(sequence), torch.tensor([3]), torch.tensor([0]))
+        assert float(made.log_likelihood(drawn, 2.0).sum()) == pytest.approx(literal, abs=1e-5)
+
+
+def test_several_sequences_of_several_instances_do_not_mix() -> None:
+    made = random_plan()
+    both = Sequences(torch.tensor([1, 4, 3, 2, 0]), torch.tensor([1, 2, 0, 2]), torch.tensor([0, 1, 1, 0]))
+    alone = [
+        Sequences(torch.tensor([1]), torch.tensor([1]), torch.tensor([0])),
+        Sequences(torch.tensor([4, 3]), torch.tensor([2]), torch.tensor([1])),
+        Sequences(torch.tensor([2, 0]), torch.tensor([2]), torch.tensor([0])),
+    ]
+    expected = torch.cat([made.log_likelihood(one) for one in alone])
+    torch.testing.assert_close(made.log_likelihood(both), expected)
+
+
+def test_draws_follow_these_probabilities() -> None:
+    many, made = 4000, random_plan(seed=1)
+    walk = made.repeated(many).drawn(torch.tensor([2, 1]).repeat(many), 1.0, torch.Generator().manual_seed(0))
+    first = Counter(tuple((row - 5 * copy).tolist()) for copy, row in enumerate(walk[::2]))
+    for pair in permutations(range(3), 2):
+        drawn = Sequences(torch.tensor(pair), torch.tensor([2]), torch.tensor([0]))
+        assert first[pair] / many == pytest.approx(float(made.log_likelihood(drawn).sum().exp()), abs=0.03), pair
+    assert (walk[1::2, 1] == -1).all()  # the second instance was asked for one unit
+
+
+def test_copies_have_the_logits_of_their_own_deletions() -> None:
+    made = random_plan()
+    removed = torch.tensor([True, False, False, False, True, True, False, False])  # copies of 0, 1 and 0
+    found = made.copies(torch.tensor([0, 1, 0]), removed)
+    expected = [
+        conditional(made.terms, made.pair, 7, torch.tensor([0]))[:3],
+        conditional(made.terms, made.pair, 7, torch.tensor([4]))[3:],
+        conditional(made.terms, made.pair, 7, torch.tensor([0]))[:3],
+    ]
+    torch.testing.assert_close(found, torch.cat(expected))
+
+
+def test_a_new_plan_network_begins_with_the_mask_networks_weights() -> None:
+    torch.manual_seed(0)
+    net = EdgeMaskNet(NeighbourGate(4, 2, 3, 8), 4, 2)
+    net.standardise(torch.randn(20, 4), torch.randn(5, 2))
+    made = plan_from(net, net.gate)
+    assert isinstance(made, PlanNet)
+    assert isinstance(made.gate, PlanGate)
+    inputs = torch.randn(4, 4), torch.randn(1, 2), torch.tensor([2]), PATH, torch.zeros(3, dtype=torch.long)
+    torch.testing.assert_close(made.terms(*inputs).logit, net(*inputs))
+    assert made.terms(*inputs).near.shape == (3, made.gate.reply.embedding_dim)
