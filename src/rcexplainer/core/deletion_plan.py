@@ -82,8 +82,44 @@ def conditional(terms: PlanTerms, pair: Tensor, num_nodes: int, gone: Tensor) ->
     here = nothing.index_add(0, a, near).index_add(0, b, near)  # what was deleted at each node
     there = nothing.index_add(0, a, far).index_add(0, b, far)  # and at its neighbours
     around = here.index_add(0, i, there.index_select(0, j)).index_add(0, j, there.index_select(0, i))
-    hidden = (terms.start + around.index_select(0, i) + around.index_select(0, j)).relu()
+    return _answers(terms, pair, around)
+
+
+def _answers(terms: PlanTerms, pair: Tensor, around: Tensor) -> Tensor:
+    """f(u | D) from what was deleted around each node, [nodes, r]."""
+    hidden = terms.start + around.index_select(0, pair[0])
+    hidden = (hidden + around.index_select(0, pair[1])).relu()
     return terms.logit + (terms.reply * hidden).sum(1)
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """The neighbours of every node: `nodes[ptr[i] : ptr[i + 1]]` are those of node i."""
+
+    ptr: Tensor
+    nodes: Tensor
+
+    @classmethod
+    def of(cls, pair: Tensor, num_nodes: int) -> "Neighbours":
+        """Those of a graph with these units [2, units]."""
+        ends, others = torch.cat([pair, pair.flip(0)], 1)
+        order = ends.argsort()
+        counts = torch.bincount(ends, minlength=num_nodes)
+        return cls(torch.cat([counts.new_zeros(1), counts.cumsum(0)]), others[order])
+
+    def add_(self, around: Tensor, pair: Tensor, near: Tensor, far: Tensor) -> None:
+        """Add deletions to what was deleted around each node, in place: only the nodes about them are visited.
+
+        Args:
+            around: [nodes, r].
+            pair: [2, d] the nodes of the units that go.
+            near: k [d, r].
+            far: l [d, r].
+        """
+        ends = pair.flatten()
+        around.index_add_(0, ends, near.repeat(2, 1))
+        places, own = gather_ranges(self.ptr[ends], self.ptr[ends + 1])
+        around.index_add_(0, self.nodes[places], far.repeat(2, 1).index_select(0, own))
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,21 +245,24 @@ class DeletionPlan:
         steps = int(kept.max()) if len(kept) else 0
         walk = torch.full((len(kept), steps), -1, device=self.ptr.device)
         walk[:, : path.size(1)] = path[:, :steps]
-        owner, terms, pair, nodes = owners(self.ptr), self.terms, self.pair, int(self.node_ptr[-1])
+        owner, terms, pair = owners(self.ptr), self.terms, self.pair
+        neighbours = Neighbours.of(pair, int(self.node_ptr[-1]))
+        around = terms.start.new_zeros(int(self.node_ptr[-1]), terms.start.size(1))  # at each node, of what is gone
         units = torch.arange(len(owner), device=self.ptr.device)  # those of instances that are not done
-        place = units  # where each of them is, −1 for the others
+        free = torch.ones_like(units, dtype=torch.bool)
         for step in range(steps):
             going = kept > step
             if not bool(going[owner].all()):
                 chosen = going[owner].nonzero().squeeze(1)
                 units, owner, pair, terms = units[chosen], owner[chosen], pair[:, chosen], terms.select(chosen)
-                place = torch.full_like(place, -1).index_copy(0, units, torch.arange(len(units), device=units.device))
-            before = walk[going, :step]
-            gone = place[before[before >= 0]]
-            logits = compared(conditional(terms, pair, nodes, gone)).index_fill(0, gone, -torch.inf)
+            logits = compared(_answers(terms, pair, around)).masked_fill_(~free[units], -torch.inf)
             best = first_minimum(-logits, owner, len(kept))
             here = going & (walk[:, step] < 0) & (best >= 0)
             walk[here, step] = units[best[here]]
+            gone = walk[:, step][going]
+            gone = gone[gone >= 0]
+            free[gone] = False
+            neighbours.add_(around, self.pair[:, gone], self.terms.near[gone], self.terms.far[gone])
         return walk
 
     def log_likelihood(self, drawn: Sequences, sharpness: float = 1.0) -> Tensor:
