@@ -5,6 +5,8 @@
     greedy   where no prefix flips, greedy deletion continues from the prefix with the largest drop; where that does not
              flip, or takes several units, greedy deletion from the start is tried too, and taken if it needs fewer
              (with a confidence also if it needs as many, and the model is surer)
+    several  where no flip is found with one ranking, the prefixes of the next are tried: a plan looks at the first
+             deletions alone, and scores lead further
     prune    what can be put back is put back (`core.pruning`); what is left is minimal: putting back any single unit
              undoes the flip
 
@@ -15,6 +17,7 @@ Copies are compared by two keys: one that flips comes before all that do not; th
 first copy. If nothing flips, the removal with the largest drop is returned.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -27,11 +30,13 @@ from rcexplainer.core.pruning import prune, put_back_each, sizes
 from rcexplainer.core.search import Evaluate, toggle_each
 from rcexplainer.core.segments import owners, ranks
 
-__all__ = ["FlipQuery", "Removal", "Verified", "greedy_search", "prefix_search", "prune", "verify"]
+__all__ = ["FlipQuery", "Removal", "Verified", "by_rankings", "greedy_search", "prefix_search", "prune", "verify"]
 
 LARGE_INSTANCE, GREEDY_CANDIDATES = 256, 64  # with more units than the first, greedy deletion considers the second
 # Units considered after the first step: those with the largest drops in it. A flip that must be sure takes more units.
 BEAM, SURE_BEAM = 24, 48
+
+Search = Callable[[FlipQuery, Tensor, Tensor], Removal]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +119,35 @@ def greedy_search(query: FlipQuery, scores: Tensor, allowed: Tensor) -> Removal:
     assert anew.minimal is not None
     minimal = torch.where(better, anew.minimal, first.minimal)
     return Removal(removed, first.flipped | anew.flipped, minimal)
+
+
+def by_rankings(search: Search, query: FlipQuery, rankings: Sequence[Tensor], allowed: Tensor) -> Removal:
+    """Search with the first ranking; where that does not flip, among the prefixes of the others.
+
+    Args:
+        search: `prefix_search` or `greedy_search`.
+        query: What to search for.
+        rankings: Each [units], highest first.
+        allowed: [units] bool; which units may be removed.
+
+    Returns:
+        The units removed and whether that flips.
+    """
+    first, *others = rankings
+    found, owner = search(query, first, allowed), owners(query.ptr)
+    for ranking in others:
+        if bool(found.flipped.all()):
+            break
+        again = prefix_search(query, ranking, allowed & ~found.flipped[owner])
+        taken = again.flipped & ~found.flipped
+        assert found.minimal is not None  # pruning always looks
+        assert again.minimal is not None
+        found = Removal(
+            torch.where(taken[owner], again.removed, found.removed),
+            found.flipped | taken,
+            torch.where(taken, again.minimal, found.minimal),
+        )
+    return found
 
 
 def _better(query: FlipQuery, one: Removal, other: Removal) -> Tensor:

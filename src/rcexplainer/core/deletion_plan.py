@@ -11,7 +11,7 @@ of the GNN: to plan costs no run of the model.
 g [units], a, k, l, o [units, r]; D as positions of units; c the predicted class of the unit's instance.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 
@@ -57,7 +57,7 @@ class PlanTerms:
         return PlanTerms(*(getattr(self, field.name).detach() for field in fields(self)))
 
     @classmethod
-    def joined(cls, parts: list["PlanTerms"]) -> "PlanTerms":
+    def joined(cls, parts: Sequence["PlanTerms"]) -> "PlanTerms":
         """The terms of several batches, one after the other."""
         if len(parts) == 1:
             return parts[0]
@@ -250,16 +250,15 @@ class DeletionPlan:
         around = terms.start.new_zeros(int(self.node_ptr[-1]), terms.start.size(1))  # at each node, of what is gone
         units = torch.arange(len(owner), device=self.ptr.device)  # those of instances that are not done
         free = torch.ones_like(units, dtype=torch.bool)
+        ends = set(kept.tolist())
         for step in range(steps):
-            going = kept > step
-            if not bool(going[owner].all()):
-                chosen = going[owner].nonzero().squeeze(1)
+            if step in ends:
+                chosen = (kept > step)[owner].nonzero().squeeze(1)
                 units, owner, pair, terms = units[chosen], owner[chosen], pair[:, chosen], terms.select(chosen)
             logits = compared(_answers(terms, pair, around)).masked_fill_(~free[units], -torch.inf)
             best = first_minimum(-logits, owner, len(kept))
-            here = going & (walk[:, step] < 0) & (best >= 0)
-            walk[here, step] = units[best[here]]
-            gone = walk[:, step][going]
+            walk[:, step] = torch.where((best < 0) | (walk[:, step] >= 0), walk[:, step], units[best])
+            gone = walk[:, step]
             gone = gone[gone >= 0]
             free[gone] = False
             neighbours.add_(around, self.pair[:, gone], self.terms.near[gone], self.terms.far[gone])

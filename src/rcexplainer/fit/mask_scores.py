@@ -1,5 +1,6 @@
 """What a fitted explainer reads: one forward pass of the GNN, then the networks, then their calibrations."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -51,8 +52,8 @@ class MaskScores(ShortRepr):
         towards = labels if known is None else torch.full_like(labels, known)
         row = class_pair(labels, towards, instances.split.num_classes, self.conditioned)
         parts = [self._piece(seen, row[seen.ids], labels[seen.ids]) for seen in instances.observed()]
-        scores, relevance = zip(*parts, strict=True)
-        plan = self._plan(instances, row)
+        scores, relevance, terms = zip(*parts, strict=True)
+        plan = None if self.plan is None else self._plan(instances, terms)
         return UnitReadings(
             torch.cat(scores),
             None if self.relevance is None else torch.cat(relevance),
@@ -60,18 +61,14 @@ class MaskScores(ShortRepr):
             None if plan is None else plan.order(),
         )
 
-    def _plan(self, instances: Instances, row: Tensor) -> DeletionPlan | None:
-        """The plan of deletions, if the explainer has one."""
-        if self.plan is None:
-            return None
-        terms: list[PlanTerms] = []
-        for seen in instances.observed():
-            nodes, units = node_inputs(seen.done, seen.batch, self.config.inputs), seen.units
-            terms.append(self.plan.terms(nodes, seen.done.embedding, row[seen.ids], units.pair, units.owner))
-        return DeletionPlan(PlanTerms.joined(terms), instances.units.pair, instances.units.ptr, instances.node_ptr)
+    def _plan(self, instances: Instances, terms: Sequence[PlanTerms]) -> DeletionPlan:
+        """The plan for the instances, from its terms for the pieces that they were run in."""
+        units = instances.units
+        return DeletionPlan(PlanTerms.joined(terms), units.pair, units.ptr, instances.node_ptr)
 
-    def _piece(self, seen: Observation, row: Tensor, label: Tensor) -> tuple[Tensor, Tensor]:
-        """Scores and relevance of the instances of one run; without a relevance network, the scores twice."""
+    def _piece(self, seen: Observation, row: Tensor, label: Tensor) -> tuple[Tensor, Tensor, PlanTerms | None]:
+        """Scores, relevance and terms of the plan, of the instances of one run; without a relevance network, the scores
+        twice."""
         nodes, units = node_inputs(seen.done, seen.batch, self.config.inputs), seen.units
         embedding = seen.done.embedding
         logits = logits_of(self.net, nodes, embedding, row, units.pair, units.owner, self.config)
@@ -79,7 +76,8 @@ class MaskScores(ShortRepr):
         if self.calibration.relative:
             logits = relative_shares(logits, units.counts, units.owner)
         scores = self.calibration(logits, row[units.owner])
+        terms = None if self.plan is None else self.plan.terms(nodes, embedding, row, units.pair, units.owner)
         if self.relevance is None:
-            return scores, scores
+            return scores, scores, terms
         found = self.relevance(scores, self.relevance.net(nodes, embedding, label, units.pair, units.owner))
-        return scores, connected_units(found, seen.batch, units, self.config).clamp(0, 1)
+        return scores, connected_units(found, seen.batch, units, self.config).clamp(0, 1), terms

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from rcexplainer.core.budget import Deadline, Meter, Seconds
-from rcexplainer.core.counterfactual import FlipQuery, Removal, greedy_search, prefix_search, verify
+from rcexplainer.core.counterfactual import FlipQuery, Removal, by_rankings, greedy_search, prefix_search, verify
 from rcexplainer.core.near_ties import nothing_removed, settle, settled
 from rcexplainer.core.refinement import refined
 from rcexplainer.core.region_distance import Distances
@@ -115,7 +115,8 @@ class ExplainRun:
             sure = self.confidence
             runs = instances.log_probs if one_by_one else settled(instances.log_probs, ptr, alone, sure)
             query = FlipQuery(ptr, runs, labels, self.target, before=log_probs, meter=meter, confidence=sure)
-            found = SEARCHES[self.search](query, readings.ranking, deletable(candidates, asked, instances.units))
+            allowed = deletable(candidates, asked, instances.units)
+            found = by_rankings(SEARCHES[self.search], query, readings.rankings, allowed)
             if one_by_one:  # what the search saw of computation graphs counts for nothing
                 query, found = replace(query, log_probs=alone), replace(found, minimal=None)
             final = verify(query, found, alone if single else None)

@@ -31,9 +31,9 @@ class UnitReadings:
     order: Tensor | None = None
 
     @property
-    def ranking(self) -> Tensor:
-        """[units] the first to delete has the highest value."""
-        return self.scores if self.order is None else -self.order.double()
+    def rankings(self) -> tuple[Tensor, ...]:
+        """Each [units], the first to delete has the highest value; the order of the plan comes before the scores'."""
+        return (self.scores,) if self.order is None else (-self.order.double(), self.scores)
 
 
 def as_readings(found: Tensor | UnitReadings) -> UnitReadings:
