@@ -282,7 +282,7 @@ def columns(
         class_names,
         None if answers.found is None else _found(instances, answers, answers.found),
         None if readings.relevance is None else units.to_edges(readings.relevance, 0.0).cpu(),
-        None if readings.order is None else units.to_edges(readings.order, -1).cpu(),
+        None if readings.order is None else units.to_edges(readings.order.int(), -1).cpu(),
     )
 
 
