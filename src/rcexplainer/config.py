@@ -12,7 +12,7 @@ from rcexplainer.errors import RCExplainerError
 log = logging.getLogger(__name__)
 
 Span = tuple[float, float]
-NetworkName = Literal["directed", "concat", "factorised", "neighbours"]
+NetworkName = Literal["directed", "concat", "factorised", "neighbours", "planned"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class RCConfig:
     scaled: bool = True  # divide boundaries by half the median |B| in their region; the paper: no
 
     # Network
-    network: NetworkName = "neighbours"  # how edges are scored; the paper: concat, its code: directed
+    network: NetworkName = "planned"  # how edges are scored, and planned; the paper: concat, its code: directed
     inputs: Literal["all", "layers", "unit", "last"] = "all"  # embeddings it reads; the paper: the last layer's
     connected: bool = False  # nodes, links: edges not connected to the explained node rank last; the paper: no
 
@@ -48,9 +48,6 @@ class RCConfig:
     weight_outcome: float = 10.0  # outcome of really deleting explanations drawn from the network's ranking
     weight_stable: float = 10.0  # top-k stability under noise; 0: the other losses train on noisy copies instead
     noise: float = 0.45  # noisy copies have up to this share of edges and features changed
-
-    # Plan
-    plan: bool = True  # graphs: a second network orders deletions one after the other; the paper: no
 
     # Teacher
     teacher: Literal["region", "margin"] = "region"  # what greedy deletion leaves: the region, or the class
@@ -85,8 +82,8 @@ class RCConfig:
 
     @property
     def planned(self) -> bool:
-        """Whether a plan is learnt: from a search or from outcomes, beside a ranking by neighbours."""
-        return self.plan and self.network == "neighbours" and bool(self.weight_order or self.weight_outcome)
+        """Whether a plan of deletions is learnt: from a search, or from outcomes."""
+        return self.network == "planned" and bool(self.weight_order or self.weight_outcome)
 
     def without_effect(self) -> dict[str, str]:
         """The settings that change nothing as the others stand, each with the reason."""
@@ -108,10 +105,6 @@ class RCConfig:
             reasons["teacher"] = "weight_order and weight_effect are 0"
         if not self.weight_effect:
             reasons["effect_temperature"] = "weight_effect is 0"
-        if self.network != "neighbours":
-            reasons["plan"] = f"network is {self.network}"
-        elif not (self.weight_order or self.weight_outcome):
-            reasons["plan"] = "weight_order and weight_outcome are 0"
         if not self.noise:
             reasons["weight_stable"] = "noise is 0"
         return reasons
@@ -185,7 +178,6 @@ _PAPER = RCConfig(
     batch_size=200,
     patience=None,
     on_collapse="report",
-    plan=False,
 )
 # The authors' code weighs its terms 3, 12, .001 and 8: 15 times λ = .2, β and μ as here, β for every ordered pair.
 _RELEASED = replace(
@@ -220,7 +212,6 @@ _NODES: dict[str, dict[str, Any]] = {
         "noise": 0.0,
         "lr": 0.002,  # faster, the gates saturate with every edge kept before the size counts
         "epochs": 40,
-        "plan": False,
         "restarts": 8,  # some restarts converge to the wrong edges, or keep all of them; the validation loss tells
         "patience": 15,
     },

@@ -186,11 +186,9 @@ class RCExplainer(Method):
     def settings(self) -> dict[str, Any]:
         """Everything that tells one explainer from another before it is fitted; what follows from others included."""
         matrix = "padded" if self.task == "graph" else "square"
-        implied = {
-            "sampler": self.config.sampler,
-            "plan": self.config.planned,
-            "pairs": matrix if self.config.network == "directed" else "edges",
-        }
+        implied = {"sampler": self.config.sampler, "pairs": matrix if self.config.network == "directed" else "edges"}
+        if self.config.network == "planned" and not self.config.planned:
+            implied["network"] = "neighbours"
         return {**asdict(self.config), **implied, "target_class": self.target_class}
 
     def objective(self, config: RCConfig, restarts: Restarts) -> Objective:

@@ -219,7 +219,9 @@ class Explanation:
     def unit_order(self) -> Tensor:
         """The place of each unit in the order in which `top` takes them, 0 for the first, [units]."""
         units = self.inner_units
-        return ranks(self.unit_scores, units.owner, units.ptr) if self.order is None else self._per_unit(self.order)
+        return (
+            ranks(self.unit_scores, units.owner, units.ptr) if self.order is None else self._per_unit(self.order).long()
+        )
 
     def _per_unit(self, values: Tensor) -> Tensor:
         """Values of the edges of `instance`, the same for all edges of a unit, as values of the units."""

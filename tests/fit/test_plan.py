@@ -25,7 +25,7 @@ def case() -> SimpleNamespace:
 
 
 def test_scores_are_the_same_with_and_without_a_plan(case) -> None:
-    other = rc.RCExplainer(**QUICK, plan=False).fit(case.model, case.train, progress=False)
+    other = rc.RCExplainer(**QUICK, network="neighbours").fit(case.model, case.train, progress=False)
     assert case.fitted.scores.plan is not None
     assert other.scores.plan is None
     for one, two in zip(case.fitted.explain(case.test), other.explain(case.test), strict=True):
@@ -97,7 +97,8 @@ def test_withheld_scores_withhold_the_order(case) -> None:
         _ = one.unit_order
 
 
-@pytest.mark.parametrize("settings", [{"preset": "paper"}, {"network": "factorised"}, {"task": "node"}])
-def test_settings_without_a_ranking_by_neighbours_have_no_plan(settings) -> None:
+@pytest.mark.parametrize("settings", [{"preset": "paper"}, {"network": "neighbours"}, {"task": "node"}])
+def test_other_networks_have_no_plan(settings) -> None:
+    assert rc.RCExplainer().config.planned
     assert not rc.RCExplainer(**settings).config.planned
-    assert rc.RCExplainer(**settings).settings["plan"] is False
+    assert not rc.RCExplainer(weight_order=0.0, weight_outcome=0.0).config.planned  # nothing to learn it from

@@ -64,7 +64,7 @@ class NoLDB(RCExplainer):
         if preset == "default":
             own |= {"weight_regions": 1.0, "lr": 0.002, "batch_size": 64}
         if preset == "default" and task == "graph":
-            own["noise"] = 0.15  # of the copies it is trained on
+            own |= {"noise": 0.15, "network": "neighbours"}  # noise of the copies it is trained on; no plan
         super().__init__(task, target_class, preset, hops=hops, **(own | settings | alone))
 
     def checked_target(self, target_class: Any) -> Any:

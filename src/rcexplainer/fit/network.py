@@ -19,6 +19,7 @@ from rcexplainer.gnn.split import Pass
 
 HIDDEN = 64  # width of the hidden layer; the paper: 64
 NETWORKS: dict[str, Callable[..., nn.Module]] = {
+    "planned": NeighbourGate,  # with a plan of deletions beside it (`fit.plan`)
     "neighbours": NeighbourGate,
     "factorised": FactorisedGate,
     "concat": ConcatGate,

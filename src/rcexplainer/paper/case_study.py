@@ -47,7 +47,6 @@ CASE_SETTINGS: dict[str, Any] = {
     "teacher_limit": 600,
     "epochs": 50,
     "patience": 30,
-    "plan": False,
 }
 
 

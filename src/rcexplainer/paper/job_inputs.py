@@ -31,8 +31,9 @@ KIND_VERSIONS = {
 # Fields of `TrainConfig` that version 0.1 did not have, with their defaults. They are inputs only where they differ, so
 # that its networks are found.
 SINCE = {"decay": "cosine", "clip": None, "xavier": False}
-# The same for fields of `RCConfig`, with the value that stands for what earlier versions did.
-CONFIG_SINCE = {"plan": False}
+# Defaults of RCExplainer for graphs that were others in 0.3. A request that names one of them is the request that was
+# made without it then, and its results are found.
+FORMER = {"network": "neighbours"}
 
 
 def network_job(dataset: str, model: str, seed: int, recipe: str = "ours") -> Job:
@@ -106,18 +107,14 @@ def method_inputs(
         own: Of a baseline, on top of its tuned settings.
         retired: Whether this version has no such settings, and no fields for them.
     """
-    ours, other = without_new(settings or {}), dict(own or {})
+    ours = {name: value for name, value in (settings or {}).items() if FORMER.get(name) != value}
+    other = dict(own or {})
     inputs: dict[str, Any] = {"method": method, "preset": preset, "settings": ours, **({"own": other} if other else {})}
     made = MethodInputs(task_of(dataset), seed, preset, dict(settings or {}), tuned_settings(dataset, method), other)
-    return inputs if retired else inputs | {"fields": without_new(METHODS[method].settings(made))}
+    return inputs if retired else inputs | {"fields": METHODS[method].settings(made)}
 
 
 def as_run(inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a job, with those that its inputs leave out because they are off."""
-    off = {name: value for name, value in CONFIG_SINCE.items() if name not in inputs.get("fields", {})}
-    return off | dict(inputs["settings"])
-
-
-def without_new(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings without those that earlier versions did not have and that are off: results without them are found."""
-    return {name: value for name, value in settings.items() if CONFIG_SINCE.get(name, ...) != value}
+    """The settings of a job, with the former defaults that its inputs leave out."""
+    fields = inputs.get("fields", {})
+    return {name: value for name, value in FORMER.items() if fields.get(name) == value} | dict(inputs["settings"])

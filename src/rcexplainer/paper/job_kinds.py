@@ -23,7 +23,7 @@ from rcexplainer.config import make_config
 from rcexplainer.datasets import task_of
 from rcexplainer.paper.case_study import CASE_DATASET, CASE_MODEL, CASE_SETTINGS
 from rcexplainer.paper.job import Job
-from rcexplainer.paper.job_inputs import made_job, method_inputs, network_job, on_network, without_new
+from rcexplainer.paper.job_inputs import made_job, method_inputs, network_job, on_network
 
 
 def _method_job(
@@ -136,7 +136,7 @@ def case_job(seed: int, settings: Mapping[str, Any] | None = None, stored: Mappi
     Returns:
         The job.
     """
-    fields = without_new(asdict(make_config("default", CASE_SETTINGS | dict(settings or {}))))
+    fields = asdict(make_config("default", CASE_SETTINGS | dict(settings or {})))
     network = network_job(CASE_DATASET, CASE_MODEL, seed).digest
     inputs = {"seed": seed, "network": network, "settings": dict(settings or {}), "fields": fields}
     return made_job("case", f"case-{seed}", inputs, stored)
@@ -177,7 +177,7 @@ def training_job(
     Returns:
         The job.
     """
-    fields = without_new(asdict(make_config(preset, dict(settings or {}), task_of(dataset))))
+    fields = asdict(make_config(preset, dict(settings or {}), task_of(dataset)))
     inputs = on_network(dataset, model, seed) | {"fields": fields, "shown": list(shown)}
     return made_job("training", f"{dataset}-{model}-{seed}", inputs)
 
@@ -253,7 +253,7 @@ def tuning_job(
     ours, points = dict(settings or {}), [dict(point) for point in grid]
     made = [MethodInputs(task_of(dataset), seed, settings=ours, own=point) for point in points]
     inputs = on_network(dataset, model, seed) | {"method": method, "settings": ours, "grid": points}
-    inputs |= {"graphs": graphs, "most": most, "fields": [without_new(METHODS[method].settings(one)) for one in made]}
+    inputs |= {"graphs": graphs, "most": most, "fields": [METHODS[method].settings(one) for one in made]}
     return made_job("tuning", f"{dataset}-{model}-{seed}-{method}", inputs)
 
 

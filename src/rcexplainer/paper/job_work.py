@@ -19,7 +19,7 @@ from rcexplainer.paper.case_study import case_study
 from rcexplainer.paper.counterfactual_stability import STABILITY_DEPTH, held_flips
 from rcexplainer.paper.dial import dial_points
 from rcexplainer.paper.job import Job, JobResult
-from rcexplainer.paper.job_inputs import CONFIG_SINCE, as_run
+from rcexplainer.paper.job_inputs import as_run
 from rcexplainer.paper.qualitative_examples import explain_one
 from rcexplainer.paper.tradeoff import validation_scores
 from rcexplainer.paper.training_diagram import training_run
@@ -93,7 +93,7 @@ def _training(
     networks: Path, dataset: str, model: str, seed: int, fields: dict[str, Any], shown: list[int], **_: Any
 ) -> JobResult:
     case = Case.of(dataset, model, seed, keep=networks, progress=False)
-    return training_run(case, RCConfig(**(CONFIG_SINCE | fields)), shown) | _weights(case)
+    return training_run(case, RCConfig(**fields), shown) | _weights(case)
 
 
 def _tradeoff(

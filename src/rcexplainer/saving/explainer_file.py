@@ -137,7 +137,7 @@ def config_of(saved: dict[str, Any]) -> RCConfig:
         raise CheckpointError(
             f"the explainer has settings that version {__version__} does not know: {', '.join(unknown)}"
         )
-    return RCConfig(**({"plan": False} | settings))  # files of 0.2 and earlier have none
+    return RCConfig(**settings)
 
 
 def translated(saved: dict[str, Any]) -> dict[str, Any]:
