@@ -260,6 +260,11 @@ class FittedRCExplainer(FittedExplainer):
         """Measures how far counterfactuals lie beyond their decision regions."""
         return partial(region_distances, self.regions, self.assign)
 
+    @property
+    def by_scores(self) -> "FittedRCExplainer":
+        """The same explainer without its plan: edges are deleted in the order of their scores."""
+        return replace(self, scores=replace(self.scores, plan=None))
+
     def save(self, path: str | Path) -> Path:
         """Write the explainer to one file, without its GNN; `rcexplainer.load(path, model)` reads it.
 

@@ -5,7 +5,8 @@
     runs(c)     model runs for each of these graphs, counted (`benchmark.model_runs`)
 
 A job is one method on one network. Graphs are drawn in one order for all methods, so that a method that explains fewer
-is compared with greedy deletion on those. `GREEDYS_RUNS` stands for as many runs as greedy deletion itself takes.
+is compared with greedy deletion on those. `GREEDYS_RUNS` stands for as many runs as greedy deletion itself takes, and
+`BY_SCORES` for RCExplainer's own scores without its plan of deletions.
 """
 
 from collections.abc import Sequence
@@ -17,14 +18,15 @@ from rcexplainer.benchmark.measures import predictions
 from rcexplainer.benchmark.methods import METHODS
 from rcexplainer.benchmark.model_runs import explained_with_runs
 from rcexplainer.errors import MissingExtraError, RCExplainerError
+from rcexplainer.explainer import FittedRCExplainer
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.metrics import fidelity
 from rcexplainer.paper.figure_style import GREEDY
 from rcexplainer.paper.job import JobResult
 from rcexplainer.paper.result_groups import SUMMED_SPARSITIES
 
-GREEDYS_RUNS = "greedy"
-Dial = int | str  # runs for a refinement; 0: the method's own scores
+GREEDYS_RUNS, BY_SCORES = "greedy", "scores"
+Dial = int | str  # runs for a refinement; 0: the method's own order
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ def dial_points(case: Case, method: str, dial: Sequence[Dial], most: int | None)
     Args:
         case: A network, with the layout `every class`.
         method: A key of `METHODS`.
-        dial: Numbers of runs to refine its ranking with; 0: its own scores.
+        dial: Numbers of runs to refine its ranking with; 0: its own order.
         most: Graphs of each predicted class that it explains; None: all of them.
 
     Returns:
@@ -70,7 +72,7 @@ def dial_points(case: Case, method: str, dial: Sequence[Dial], most: int | None)
         {
             "refine": refine,
             "classes": {
-                name: asdict(_cost(case, fitted, places, _runs(case, greedy, places, refine)))
+                name: asdict(_cost(case, _ordered(fitted, refine), places, _runs(case, greedy, places, refine)))
                 for name, places in classes.items()
             },
         }
@@ -98,8 +100,15 @@ def graphs_by_class(case: Case, most: int | None) -> dict[str, list[int]]:
     return {name: places for name, places in found.items() if places}
 
 
+def _ordered(fitted: FittedExplainer, refine: Dial) -> FittedExplainer:
+    """The explainer, without its plan where scores are asked for."""
+    return fitted.by_scores if refine == BY_SCORES and isinstance(fitted, FittedRCExplainer) else fitted
+
+
 def _runs(case: Case, greedy: FittedExplainer | None, places: list[int], refine: Dial) -> int | None:
     """The runs for a refinement, one less than greedy deletion's where these are asked for: the prediction is one."""
+    if refine == BY_SCORES:
+        return None
     if not isinstance(refine, str):
         return refine or None
     assert greedy is not None

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rcexplainer.benchmark.results import mean
-from rcexplainer.paper.dial import GREEDYS_RUNS, Dial
+from rcexplainer.paper.dial import BY_SCORES, GREEDYS_RUNS, Dial
 from rcexplainer.paper.figure_style import GREEDY
 from rcexplainer.paper.job import JobResult
 from rcexplainer.paper.result_groups import NAN, SUMMED_SPARSITIES, MethodResults, done
@@ -35,7 +35,7 @@ class DialPoint:
 
     Attributes:
         method: The method.
-        refine: Runs for a refinement; 0: its own scores.
+        refine: Runs for a refinement; 0: its own order.
         single: The ratio of every seed and predicted class.
         runs: Predicted class → model runs for each graph, one for each seed.
         graphs: All graphs that it explained.
@@ -50,6 +50,8 @@ class DialPoint:
     @property
     def name(self) -> str:
         """The method, and how its ranking was refined."""
+        if self.refine == BY_SCORES:
+            return f"{self.method}, in the order of its scores"
         many = "greedy deletion's runs" if self.refine == GREEDYS_RUNS else self.refine
         return f"{self.method}, refine = {many}" if self.refine else self.method
 

@@ -81,6 +81,7 @@ PAPER_ENTRIES: dict[str, PaperEntry] = {
     "stability": PaperEntry(job_lists.stability, stability_tables, headline=stability_headline),
     "time": PaperEntry(job_lists.timings, time_tables, dot_figures.time_figure, headlines.time_headline),
     "dial": PaperEntry(job_lists.dial, _dial_tables, dial_figure),
+    "planned": PaperEntry(job_lists.dial, _dial_tables),
     "nodes": PaperEntry(
         job_lists.recoveries, recovery_tables, dot_figures.recovery_figure, headlines.recovery_headline
     ),

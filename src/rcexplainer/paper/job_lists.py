@@ -11,6 +11,7 @@ from typing import Any
 from rcexplainer.benchmark.results import OURS
 from rcexplainer.datasets import task_of
 from rcexplainer.paper.case_study import CASE_DATASET, CASE_MODEL
+from rcexplainer.paper.dial import BY_SCORES
 from rcexplainer.paper.job import Job, Tags
 from rcexplainer.paper.job_inputs import network_job
 from rcexplainer.paper.job_kinds import (
@@ -142,7 +143,8 @@ def dial(settings: EntrySettings) -> JobList:
 
     The latter are the networks `scores_alone`, with greedy deletion as the denominator of all ratios.
     """
-    alone = {"models": settings["scores_alone"], "methods": [OURS, "greedy"], "refine": [0]}
+    free = [many for many in settings["refine"] if many in (0, BY_SCORES)]
+    alone = {"models": settings["scores_alone"], "methods": [OURS, "greedy"], "refine": free}
     return _dials(settings) | _dials(settings | alone)
 
 

@@ -1,4 +1,4 @@
-"""RCExplainer's scores alone, without a search: their ratio to greedy deletion on every network of the dial.
+"""RCExplainer without refinement: its ratio to greedy deletion on every network of the dial.
 
 One table of all networks, a row for each predicted class, with the worst seed; and what the ratios must be. A seed on
 which greedy deletion itself has little fidelity is shown, but no seed is judged by such a ratio.
@@ -25,7 +25,7 @@ SCORES_COLUMNS = (
     Column("greedy there"),
 )
 SCORES_CAPTION = (
-    "RCExplainer's scores alone, one forward pass for each graph: fidelity summed over the sparsities .95 to .75 as a "
+    "RCExplainer without refinement, one forward pass for each graph: fidelity summed over the sparsities .95 to .75 as a "
     "ratio to greedy deletion's on the same graphs, mean over the seeds; the seed with the lowest ratio, and greedy "
     "deletion's own mean fidelity on that seed"
 )
@@ -75,7 +75,7 @@ def score_ratios(methods: MethodResults) -> tuple[SeedRatio, ...]:
 
 
 def score_claims(settings: EntrySettings, aims: Mapping[str, Any], found: TaggedResults) -> Iterator[Claim]:
-    """The claims about RCExplainer's scores alone; a failed check names the worst seed and its class.
+    """The claims about RCExplainer without refinement; a failed check names the worst seed and its class.
 
     Args:
         settings: The entry's.
@@ -95,15 +95,19 @@ def score_claims(settings: EntrySettings, aims: Mapping[str, Any], found: Tagged
         own = dataset, model
         aim = ", ".join(f"{column(least)} {name}" for name, least in classes.items())
         checks = opened[own] or [_class_check(ratios[own], name, least) for name, least in classes.items()]
-        yield f"{dataset}: scores alone", f"≥ {aim} of greedy", checks
+        yield f"{dataset}: without refinement", f"≥ {aim} of greedy", checks
         further = [opened[dataset, one] or [_both_check(ratios[dataset, one], one, aims["both"])] for one in others]
         aim = f"≥ {column(aims['both'])} of greedy, mean of both classes"
         if further:
-            yield f"{dataset}: scores alone on {', '.join(others)}", aim, [one for some in further for one in some]
+            yield (
+                f"{dataset}: without refinement on {', '.join(others)}",
+                aim,
+                [one for some in further for one in some],
+            )
     checks = [one for missing in opened.values() for one in missing]
     checks += _seed_checks({panel: ratios[panel] for panel in panels if not opened[panel]}, aims["seed"])
     aim = f"≥ {column(aims['seed'])} of greedy where its mean fidelity is above {column(LITTLE_FIDELITY)}"
-    yield "scores alone, every seed and class", aim, checks
+    yield "without refinement, every seed and class", aim, checks
 
 
 def _opened(settings: EntrySettings, methods: MethodResults) -> list[ClaimCheck]:

@@ -6,6 +6,7 @@ seeds of all methods it is about are there.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from rcexplainer.benchmark.results import OURS, column, mean
@@ -247,8 +248,8 @@ def _stability(settings: EntrySettings, aims: Aims, found: TaggedResults) -> lis
     return [_verdict("stability", *claim) for claim in stability_claims(settings, aims, found)]
 
 
-def _dial(settings: EntrySettings, aims: Aims, found: TaggedResults) -> list[Verdict]:
-    made = [_verdict("dial", *claim) for claim in score_claims(settings, aims["scores"], found)]
+def _dial(settings: EntrySettings, aims: Aims, found: TaggedResults, entry: str = "dial") -> list[Verdict]:
+    made = [_verdict(entry, *claim) for claim in score_claims(settings, aims["scores"], found)]
     for dataset in aims["datasets"]:
         methods = methods_on(found, dataset, settings["model"])
         for runs, least in aims["ratio"].items():
@@ -256,9 +257,9 @@ def _dial(settings: EntrySettings, aims: Aims, found: TaggedResults) -> list[Ver
             named = f"{runs} model runs" if runs.isdigit() else "as many model runs as greedy deletion's"
             claim = f"{dataset}: fidelity of a ranking refined with {named}"
             checks = ratio_checks(settings, methods, refine, least)
-            made.append(_verdict("dial", claim, f"≥ {column(least)} of greedy deletion, every class", checks))
+            made.append(_verdict(entry, claim, f"≥ {column(least)} of greedy deletion, every class", checks))
         claim = f"{dataset}: no method above RCExplainer with as few model runs"
-        made.append(_verdict("dial", claim, "every class", cost_checks(settings, methods)))
+        made.append(_verdict(entry, claim, "every class", cost_checks(settings, methods)))
     return made
 
 
@@ -269,6 +270,7 @@ JUDGES: dict[str, Callable[[EntrySettings, Aims, TaggedResults], list[Verdict]]]
     "stability": _stability,
     "time": _time,
     "dial": _dial,
+    "planned": partial(_dial, entry="planned"),
     "nodes": _recovery,
     "nodes-edgeless": _edgeless_nodes,
     "links": _links,
