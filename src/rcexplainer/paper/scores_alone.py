@@ -25,8 +25,8 @@ SCORES_COLUMNS = (
     Column("greedy there"),
 )
 SCORES_CAPTION = (
-    "RCExplainer without refinement, one forward pass for each graph: fidelity summed over the sparsities .95 to .75 as a "
-    "ratio to greedy deletion's on the same graphs, mean over the seeds; the seed with the lowest ratio, and greedy "
+    "RCExplainer without refinement, one forward pass for each graph: fidelity summed over the sparsities .95 to .75 "
+    "as a ratio to greedy deletion's on the same graphs, mean over the seeds; the seed with the lowest ratio, and greedy "
     "deletion's own mean fidelity on that seed"
 )
 
