@@ -8,7 +8,7 @@ from torch import Tensor
 
 from rcexplainer.core import counterfactual, flip_query
 from rcexplainer.core.budget import Meter
-from rcexplainer.core.counterfactual import FlipQuery, Removal, greedy_search, prefix_search, prune, verify
+from rcexplainer.core.counterfactual import FlipQuery, Removal, by_rankings, greedy_search, prefix_search, prune, verify
 from rcexplainer.core.segments import ranks
 from tests.core.test_search import Removed, SetFunctions
 
@@ -539,3 +539,44 @@ def test_nothing_more_is_deleted_from_a_prefix_that_flips() -> None:
         query = FlipQuery(ptr, log_probs, source, meter=Meter(1, runs, torch.device("cpu")))
         found = greedy_search(query, torch.linspace(1, 0, 6), torch.ones(6, dtype=torch.bool))
         assert (removed_set(found.removed), verify(query, found).flipped.tolist()) == ({0}, [True])
+
+
+def test_where_one_ranking_finds_no_flip_the_next_is_tried() -> None:
+    """Of six units three may go. The first ranking has 4 and 5 last, the second first."""
+    asked: list[int] = []
+    rule = Rule(6, lambda removed: 0.2 if {4, 5} <= removed else 0.8)
+
+    def counted(instances: Tensor, removed: Tensor) -> Tensor:
+        asked.append(len(instances))
+        return rule(instances, removed)
+
+    before = rule(torch.tensor([0]), torch.zeros(6, dtype=torch.bool))
+    query = FlipQuery(torch.tensor([0, 6]), counted, torch.tensor([0]), before=before)
+    down, up, usable = torch.linspace(1, 0, 6), torch.linspace(0, 1, 6), torch.ones(6, dtype=torch.bool)
+    alone = by_rankings(prefix_search, query, [down], usable)
+    assert not bool(alone.flipped[0])
+    both = by_rankings(prefix_search, query, [down, up], usable)
+    assert removed_set(both.removed) == {4, 5}
+    assert (bool(both.flipped[0]), bool(both.minimal[0])) == (True, True)
+    asked.clear()
+    first = by_rankings(prefix_search, query, [up, down], usable)
+    single = sum(asked)
+    asked.clear()
+    assert removed_set(by_rankings(prefix_search, query, [up], usable).removed) == removed_set(first.removed)
+    assert sum(asked) == single  # a ranking that is not needed costs nothing
+
+
+def test_a_flip_that_was_found_is_not_looked_for_again() -> None:
+    """Two instances: the first flips by the first ranking, the second by the second alone."""
+
+    def answers(instances: Tensor, removed: Tensor) -> Tensor:
+        rows = removed.reshape(-1, 4)
+        wanted = torch.where(instances == 0, 0, 3)
+        p = torch.where(rows.gather(1, wanted[:, None]).squeeze(1), 0.2, 0.8)
+        return torch.stack([p, 1 - p], 1).log()
+
+    query = FlipQuery(torch.tensor([0, 4, 8]), answers, torch.tensor([0, 0]))
+    down = torch.linspace(1, 0, 4).repeat(2)
+    found = by_rankings(prefix_search, query, [down, 1 - down], torch.ones(8, dtype=torch.bool))
+    assert removed_set(found.removed) == {0, 7}
+    assert found.flipped.all()

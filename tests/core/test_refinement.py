@@ -16,7 +16,7 @@ from tests.core.test_counterfactual import Rule
 from tests.core.test_search import Removed, SetFunctions
 
 
-def improved(size: int, value, runs: int, *, allowed=None, scores=None) -> tuple[list[int], int]:
+def improved(size: int, value, runs: int, *, allowed=None, scores=None, propose=None) -> tuple[list[int], int]:
     """The new ranking of one instance whose ranking is 0, 1, 2, …, and the runs it took."""
     asked: list[Tensor] = []
     rule = Rule(size, value)
@@ -29,7 +29,7 @@ def improved(size: int, value, runs: int, *, allowed=None, scores=None) -> tuple
     query = FlipQuery(torch.tensor([0, size]), counted, torch.tensor([0]), before=before)
     usable = torch.ones(size, dtype=torch.bool) if allowed is None else torch.tensor(allowed)
     old = torch.linspace(1, 0, size) if scores is None else torch.tensor(scores)
-    found = refined(query, old, usable, runs)
+    found = refined(query, old, usable, runs, propose)
     assert 0 <= float(found.scores.min()) <= float(found.scores.max()) <= 1
     assert int(found.runs[0]) == sum(map(len, asked)) <= runs
     return found.scores.argsort(descending=True, stable=True).tolist(), int(found.runs[0])
@@ -50,6 +50,19 @@ def test_what_was_tried_before_is_tried_again_and_new_units_too() -> None:
     """Four runs a step: 0 to 3 first; then the best of these, and units of which nothing is known."""
     value = additive({2: 0.4, 3: 0.2, 5: 0.3})
     assert improved(8, value, 8)[0] == [2, 5, 0, 1, 3, 4, 6, 7]  # the second step tries 4, 3, 5 and 0 or 1
+
+
+def test_units_that_are_proposed_for_a_path_are_tried_first() -> None:
+    """Two runs a step would not come to 6 and 7; a plan that knows what is gone proposes them one after the other."""
+    value = additive({6: 0.3, 7: 0.3})
+
+    def propose(instance: Tensor, removed: Tensor) -> Tensor:
+        assert len(instance) == 1
+        wanted = 7 if bool(removed[6]) else 6
+        return (torch.arange(8) == wanted).double()
+
+    assert improved(8, value, 6)[0][:2] != [6, 7]
+    assert improved(8, value, 6, propose=propose)[0] == [6, 7, 0, 1, 2, 3, 4, 5]
 
 
 def test_two_units_that_only_count_together_need_a_second_path() -> None:

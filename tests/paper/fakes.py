@@ -124,7 +124,8 @@ def dial(dataset: str, method: str, seed: int, refine: list[int | str]) -> dict[
     """Four graphs of two classes: greedy deletion loses 2 with 200 runs, ours its ratio of that, others 1 with 30."""
 
     def cost(one: int | str) -> dict[str, Any]:
-        runs = {"greedy": 200, "rcexplainer": 200 if one == "greedy" else 1 + int(one)}.get(method, 30)
+        ours = {"greedy": 200, "scores": 1}.get(str(one)) or 1 + int(one)
+        runs = {"greedy": 200, "rcexplainer": ours}.get(method, 30)
         drop = {"greedy": 2.0, "rcexplainer": 2 * DIAL_RATIOS[one]}.get(method, 1.0)
         return {"runs": runs, "places": [3, 0, 2, 1], "drops": [drop] * 4}
 

@@ -6,8 +6,9 @@ import pytest
 
 from rcexplainer.benchmark.case import Case
 from rcexplainer.errors import MissingExtraError
+from rcexplainer.fit import plan as plan_training
 from rcexplainer.paper import dial
-from rcexplainer.paper.dial import dial_points, graphs_by_class
+from rcexplainer.paper.dial import BY_SCORES, dial_points, graphs_by_class
 from rcexplainer.paper.dial_curve import dial_curve
 from rcexplainer.paper.dial_figure import dial_figure
 from rcexplainer.paper.dial_tables import dial_tables
@@ -138,6 +139,19 @@ def test_the_scores_alone_are_measured_on_more_networks() -> None:
     assert len(made) == 8 + 1
     assert [len(one.rows) for one in made] == [7 + 15] * 2 + [2] * 6 + [16]
     assert {tags["model"] for tags in plan("dial", "quick").rows.values()} == {"paper"}
+
+
+def test_a_plan_stands_beside_the_scores_of_the_same_explainer() -> None:
+    planned = plan("planned", "standard")
+    jobs = [job for job in planned.rows if job.kind == "dial"]
+    assert {job.inputs["seed"] for job in jobs} == {10, 11, 12}  # nothing was tuned on them
+    assert {job.inputs["method"] for job in jobs} == {"rcexplainer", "greedy"}
+    ours = [job for job in jobs if job.inputs["method"] == "rcexplainer"]
+    assert all(job.inputs["refine"][:2] == [0, "scores"] for job in ours)
+    assert all(job.inputs["refine"] == [0, "scores"] for job in ours if job.inputs["model"] != "paper")
+    first = tables(planned, results_of(planned))[0]
+    names = [row["method"] for row in first.to_rows()]
+    assert {"rcexplainer", "rcexplainer, in the order of its scores", "rcexplainer, refine = 32"} <= set(names)
 
 
 SEEDS = "without refinement, every seed and class"
@@ -288,3 +302,12 @@ def test_a_method_that_cannot_explain_the_network_is_left_out_with_the_reason(ca
     monkeypatch.setitem(dial.METHODS, "random", replace(dial.METHODS["random"], fit=absent))
     with pytest.raises(MissingExtraError):
         dial_points(case, "random", [0], 3)
+
+
+def test_without_its_plan_an_explainer_deletes_by_scores(case, monkeypatch) -> None:
+    monkeypatch.setattr(plan_training, "better", lambda planned, own: True)
+    found = dial_points(case, "rcexplainer", [0, BY_SCORES], 4)["points"]
+    assert [point["refine"] for point in found] == [0, BY_SCORES]
+    assert found[0]["classes"].keys() == found[1]["classes"].keys()
+    assert found[0]["classes"] != found[1]["classes"]
+    assert all(cost["runs"] == 1 for point in found for cost in point["classes"].values())

@@ -13,6 +13,7 @@ from rcexplainer.gnn.models import MODELS
 from rcexplainer.paper import job_inputs
 from rcexplainer.paper.entries import PAPER_ENTRIES, plan
 from rcexplainer.paper.job import Job
+from rcexplainer.paper.job_inputs import as_run
 from rcexplainer.paper.job_kinds import (
     case_job,
     dial_job,
@@ -110,3 +111,15 @@ def test_a_kind_that_works_otherwise_is_run_again(monkeypatch) -> None:
 def test_noldb_is_known_by_its_own_settings() -> None:
     fields = measure_job("three-motifs", "paper", 0, "rcexplainer-noldb").inputs["fields"]
     assert (fields["eta"], fields["lr"], fields["weight_outcome"]) == (10.0, 0.002, 0.0)
+
+
+def test_a_former_default_that_is_named_is_the_request_that_was_made_without_it() -> None:
+    """In 0.3 graphs were scored by neighbours without being asked: the results of that time are found."""
+    named = measure_job("mutagenicity", "paper", 0, "rcexplainer", settings={"network": "neighbours", "noise": 0.1})
+    assert named.inputs["settings"] == {"noise": 0.1}
+    assert named.inputs["fields"]["network"] == "neighbours"
+    assert as_run(named.inputs) == {"network": "neighbours", "noise": 0.1}
+    today = measure_job("mutagenicity", "paper", 0, "rcexplainer", settings={"noise": 0.1})
+    assert today.inputs["fields"]["network"] == "planned"
+    assert today.digest != named.digest
+    assert as_run(today.inputs) == {"noise": 0.1}

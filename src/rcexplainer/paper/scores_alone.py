@@ -26,8 +26,8 @@ SCORES_COLUMNS = (
 )
 SCORES_CAPTION = (
     "RCExplainer without refinement, one forward pass for each graph: fidelity summed over the sparsities .95 to .75 "
-    "as a ratio to greedy deletion's on the same graphs, mean over the seeds; the seed with the lowest ratio, and greedy "
-    "deletion's own mean fidelity on that seed"
+    "as a ratio to greedy deletion's on the same graphs, mean over the seeds; the seed with the lowest ratio, and "
+    "greedy deletion's own mean fidelity on that seed"
 )
 
 
