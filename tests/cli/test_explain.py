@@ -82,7 +82,7 @@ def test_what_is_withheld_is_neither_printed_nor_written(run, named, tmp_path, d
     assert "highest_scores" not in shown.out
     assert ("flipped" in shown.out) == (disclose == "counterfactual")
     for one in document["explanations"]:
-        assert not {"top", "above_half"} & one.keys()
+        assert not {"top", "above_half", "order"} & one.keys()
         assert ("counterfactual" in one) == (disclose == "counterfactual")
     assert '"score' not in kept.read_text(encoding="utf-8")
     page = tmp_path / "page.html"

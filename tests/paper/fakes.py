@@ -117,7 +117,7 @@ def recovered(method: str, seed: int) -> dict[str, Any]:
 
 
 DIAL_CLASSES = {"mutagenicity": ("mutagen", "non-mutagen"), "nci1": ("inactive", "active")}
-DIAL_RATIOS = {0: 0.935, 8: 0.94, 16: 0.945, 32: 0.96, 64: 0.985, 128: 1.0, 256: 1.02, "greedy": 1.04}
+DIAL_RATIOS = {0: 0.935, "scores": 0.9, 8: 0.94, 16: 0.945, 32: 0.96, 64: 0.985, 128: 1.0, 256: 1.02, "greedy": 1.04}
 
 
 def dial(dataset: str, method: str, seed: int, refine: list[int | str]) -> dict[str, Any]:

@@ -79,6 +79,7 @@ def test_explanations_are_those_of_the_explainer(client):
     found = client.post("/explain", json={"graph": as_json(graphs[5])} | options).json()
     assert found["edges"] == wanted.units.pair.T.tolist()
     assert close(found["scores"], wanted.unit_scores)
+    assert found["order"] == wanted.unit_order.tolist()
     other = found["counterfactual"]
     assert other["removed"] == wanted.units.pair[:, wanted.removed_units].T.tolist()
     assert (other["flipped"], other["target"]) == (wanted.counterfactual.flipped, 2)

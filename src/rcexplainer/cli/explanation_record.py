@@ -24,10 +24,11 @@ def explanation_record(one: Explanation, data: GraphDataset) -> dict[str, Any]:
 
     Returns:
         Where the graph comes from (`id`, `row`, `smiles`) and what its nodes are called, where that is known;
-        prediction, highest edge scores (with the relevance of the edge, if the method has that reading), the model runs
-        spent on their ranking (`refined`), and counterfactual (None where none was searched for). An edge is a pair of
-        nodes, counted from 0 within the graph. `nodes` and `edges` count what the prediction depends on. For a graph on
-        disk or in a store `checked` says what its answers were compared with. What is withheld is not there.
+        prediction, highest edge scores (with the relevance of the edge, if the method has that reading), the edges that
+        are deleted first (`order`), the model runs spent on their ranking (`refined`), and counterfactual (None where
+        none was searched for). An edge is a pair of nodes, counted from 0 within the graph. `nodes` and `edges` count
+        what the prediction depends on. For a graph on disk or in a store `checked` says what its answers were compared
+        with. What is withheld is not there.
     """
     class_names, node_names = data.class_names, data.node_names
     record: dict[str, Any] = identity(one.graph) if one.index is None else {}
@@ -62,7 +63,7 @@ def explanation_record(one: Explanation, data: GraphDataset) -> dict[str, Any]:
 
 
 def _scores(one: Explanation, node_names: Sequence[str]) -> dict[str, Any]:
-    """The edges with the highest scores, and how many are above 0.5."""
+    """The edges with the highest scores, how many are above 0.5, and the edges that are deleted first."""
     best = one.unit_scores.argsort(descending=True, stable=True)[:TOP_EDGES]
     top = zip(
         one.inner_units.pair[:, best].T.tolist(),
@@ -74,7 +75,9 @@ def _scores(one: Explanation, node_names: Sequence[str]) -> dict[str, Any]:
     if one.relevance is not None:
         for edge, relevance in zip(edges, one.unit_relevance[best].tolist(), strict=True):
             edge["relevance"] = relevance
-    return {"top": edges, "above_half": int((one.unit_scores > 0.5).sum())}
+    first = one.unit_order.argsort()[:TOP_EDGES]
+    order = one.inner_units.pair[:, first].T.tolist()
+    return {"top": edges, "above_half": int((one.unit_scores > 0.5).sum()), "order": order}
 
 
 def identity(graph: Data) -> dict[str, Any]:

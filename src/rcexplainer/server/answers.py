@@ -171,13 +171,15 @@ def explanation_values(one: Explanation, names: Sequence[str]) -> dict[str, Any]
         names: Of the classes.
 
     Returns:
-        The prediction; `edges`, pairs of nodes, with their `scores`; `counterfactual` (None where none was searched
-        for), with the deleted pairs in `removed`. `exhausted` says that the time was up: it is the best so far.
-        Where scores are withheld, there are no `edges`, `scores` and `relevance` either: other edges are not named.
+        The prediction; `edges`, pairs of nodes, with their `scores` and their places in the `order` of deletion;
+        `counterfactual` (None where none was searched for), with the deleted pairs in `removed`. `exhausted` says that
+        the time was up: it is the best so far. Where scores are withheld, there are no `edges`, `scores`, `order` and
+        `relevance` either: other edges are not named.
     """
     values = prediction_values(one.probabilities, names) | {"refined": one.refined}
     if one.disclosed == "scores":
         values |= {"edges": one.units.pair.T.tolist(), "scores": one.unit_scores.tolist()}
+        values["order"] = one.unit_order.tolist()
         values["relevance"] = None if one.relevance is None else one.unit_relevance.tolist()
     values["counterfactual"] = None
     if (found := one.counterfactual) is not None:
