@@ -187,8 +187,8 @@ class RCExplainer(Method):
         """Everything that tells one explainer from another before it is fitted; what follows from others included."""
         matrix = "padded" if self.task == "graph" else "square"
         implied = {"sampler": self.config.sampler, "pairs": matrix if self.config.network == "directed" else "edges"}
-        if self.config.network == "planned" and not self.config.planned:
-            implied["network"] = "neighbours"
+        if self.config.network == "planned" and not (self.config.planned and self.task == "graph"):
+            implied["network"] = "neighbours"  # there is no plan
         return {**asdict(self.config), **implied, "target_class": self.target_class}
 
     def objective(self, config: RCConfig, restarts: Restarts) -> Objective:
@@ -297,7 +297,7 @@ class FittedRCExplainer(FittedExplainer):
         with damage_told(Path(path)):
             net = restored_net(saved.weights, saved.ensemble, rows, saved.config)
             relevance = restored_relevance(saved.relevance, saved.split.num_classes, saved.config)
-            plan = restored_plan(saved.plan)
+            plan = restored_plan(saved.plan, net, rows)
         return cls(
             split=saved.split,
             scores=MaskScores(net, saved.calibration, saved.config, saved.network_targets, relevance, plan),

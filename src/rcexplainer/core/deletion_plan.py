@@ -1,6 +1,7 @@
 """A plan of deletions: units one after the other, each chosen knowing which are gone already.
 
-    f(u | D) = g_u + o_cᵀ relu(a_u + Σ_{d ∈ D at a node of u} k_d + Σ_{d ∈ D one edge away} l_d)
+    f(u | D) = g_u + o_cᵀ relu(a_u + Σ_{i ∈ u} (K_i + Σ_{j ~ i} L_j))
+    K_i = Σ_{d ∈ D at node i} k_d,   L_i = Σ_{d ∈ D at node i} l_d
     u_t = argmax over u ∉ D of f(u | D),   D = {u_1, …, u_{t−1}}
 
 Scores say how much each edge counts; but the k highest scores need not be the k edges that do most *together*. In a
@@ -8,24 +9,31 @@ symmetric graph they cannot be: equal edges have equal scores, whether the secon
 have replaced it. A plan breaks ties by position, and then knows what it has done. g, a, k and l are read from one pass
 of the GNN: to plan costs no run of the model.
 
-g [units], a, k, l, o [units, r]; D as positions of units; c the predicted class of the unit's instance.
+i ∈ u are the two nodes of u, j ~ i the neighbours of i in the whole graph: a deletion is felt at its own nodes (k), and
+one edge further (l), also by way of edges that are gone.
+
+g [units], a, k, l [units, r], o [classes, r]; D as positions of units; c the output row of the unit's instance: its
+predicted class or, towards chosen classes, the pair of both.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import torch
 from torch import Tensor
 
 from rcexplainer.core.gates import uniform
+from rcexplainer.core.mask_gates import FEW_CLASSES
 from rcexplainer.core.plackett_luce import FLOOR, log_softmax
-from rcexplainer.core.segments import first_minimum, gather_ranges, owners, ranks
+from rcexplainer.core.segments import gather_ranges, owners, ranks, split_by_cost
 
-DIGITS = 4  # of logits: what a batch adds by rounding must not decide between symmetric units
+TIE = 1e-4  # logits this close, relative to the largest, tie: rounding must not decide between units that are alike
 PLANNED_SHARE = 0.3  # of the units of an instance; the others follow by what is left of their logits
 MOST_STEPS = 64
 LARGE = 1e6  # beyond every logit
+DIGITS = 4  # of logits by which units are ranked that the plan does not reach
+PIECE_UNITS = 1 << 18  # units of copies that are looked at together
 MOST_VISITS = 1 << 24  # steps times units, at most, of an instance: a plan for a huge graph is short
 Compared = Callable[[Tensor], Tensor]
 
@@ -39,57 +47,82 @@ class PlanTerms:
         start: a [units, r].
         near: k [units, r].
         far: l [units, r].
-        reply: o [units, r].
+        row: c [units], the class of the unit's instance.
+        reply: o [classes, r].
     """
 
     logit: Tensor
     start: Tensor
     near: Tensor
     far: Tensor
+    row: Tensor
     reply: Tensor
 
-    def select(self, units: Tensor) -> "PlanTerms":
-        """The terms of these units."""
-        return PlanTerms(*(getattr(self, field.name).index_select(0, units) for field in fields(self)))
-
-    def detached(self) -> "PlanTerms":
-        """The same without gradients."""
-        return PlanTerms(*(getattr(self, field.name).detach() for field in fields(self)))
+    def each(self, change: Callable[[Tensor], Tensor]) -> "PlanTerms":
+        """The same with every term of the units changed."""
+        own = {field.name: change(getattr(self, field.name)) for field in fields(self) if field.name != "reply"}
+        return replace(self, **own)
 
     @classmethod
     def joined(cls, parts: Sequence["PlanTerms"]) -> "PlanTerms":
         """The terms of several batches, one after the other."""
-        if len(parts) == 1:
-            return parts[0]
-        return cls(*(torch.cat([getattr(part, field.name) for part in parts]) for field in fields(cls)))
+        names = [field.name for field in fields(cls) if field.name != "reply"]
+        return replace(parts[0], **{name: torch.cat([getattr(part, name) for part in parts]) for name in names})
 
 
-def conditional(terms: PlanTerms, pair: Tensor, num_nodes: int, gone: Tensor) -> Tensor:
-    """f(u | D) of every unit.
+@dataclass(frozen=True, eq=False)
+class _View:
+    """Some units, or copies of them, and what is needed to answer for each."""
 
-    Args:
-        terms: Of the units.
-        pair: [2, units] their nodes.
-        num_nodes: Number of nodes.
-        gone: D, positions of units.
+    logit: Tensor
+    start: Tensor
+    row: Tensor
+    reply: Tensor
+    pair: Tensor  # [2, units] nodes of the copies
 
-    Returns:
-        [units].
+    def some(self, units: Tensor) -> "_View":
+        """Those at these positions."""
+        logit, start, row = (values.index_select(0, units) for values in (self.logit, self.start, self.row))
+        return _View(logit, start, row, self.reply, self.pair.index_select(1, units))
+
+    def answers(self, around: Tensor) -> Tensor:
+        """f(u | D) from what was deleted around each node, [nodes, r]."""
+        hidden = self.start + around.index_select(0, self.pair[0])
+        hidden = (hidden + around.index_select(0, self.pair[1])).relu()
+        if len(self.reply) <= FEW_CLASSES:  # a product with the weights of all classes is faster than gathering one
+            return self.logit + (hidden @ self.reply.T).gather(1, self.row[:, None]).squeeze(1)
+        return self.logit + (hidden * self.reply.index_select(0, self.row)).sum(1)
+
+
+def _around(pair: Tensor, num_nodes: int, ends: Tensor, near: Tensor, far: Tensor) -> Tensor:
+    """What was deleted around each node, [nodes, r]: k at its own, l at its neighbours'.
+
+    pair [2, units] of all units, ends [2, d] of those that are gone, with near and far [d, r].
     """
-    (i, j), (a, b) = pair, pair.index_select(1, gone)
-    nothing = terms.start.new_zeros(num_nodes, terms.start.size(1))
-    near, far = (values.index_select(0, gone) for values in (terms.near, terms.far))
-    here = nothing.index_add(0, a, near).index_add(0, b, near)  # what was deleted at each node
-    there = nothing.index_add(0, a, far).index_add(0, b, far)  # and at its neighbours
-    around = here.index_add(0, i, there.index_select(0, j)).index_add(0, j, there.index_select(0, i))
-    return _answers(terms, pair, around)
+    (i, j), nothing = pair, near.new_zeros(num_nodes, near.size(1))
+    here = nothing.index_add(0, ends.flatten(), near.repeat(2, 1))
+    there = nothing.index_add(0, ends.flatten(), far.repeat(2, 1))
+    return here.index_add(0, i, there.index_select(0, j)).index_add(0, j, there.index_select(0, i))
 
 
-def _answers(terms: PlanTerms, pair: Tensor, around: Tensor) -> Tensor:
-    """f(u | D) from what was deleted around each node, [nodes, r]."""
-    hidden = terms.start + around.index_select(0, pair[0])
-    hidden = (hidden + around.index_select(0, pair[1])).relu()
-    return terms.logit + (terms.reply * hidden).sum(1)
+def most_steps(counts: Tensor, steps: int, visits: int) -> Tensor:
+    """[n] how many units of instances with these numbers of them are planned: steps times units are bounded."""
+    return (visits // counts.clamp_min(1)).clamp(1, steps).minimum(counts)
+
+
+def _columns(walk: Tensor) -> Tensor:
+    """The column of every entry."""
+    return torch.arange(walk.size(1), device=walk.device).expand_as(walk)
+
+
+def _first_largest(values: Tensor, owner: Tensor, number: int) -> Tensor:
+    """[n] the position of each owner's largest value, the first of those that tie; −1 for an owner without values."""
+    largest = values.new_full((number,), -torch.inf).scatter_reduce(0, owner, values, "amax").index_select(0, owner)
+    near = values >= largest - TIE * largest.abs().clamp_min(1)
+    place = torch.arange(len(values), device=values.device)
+    first = torch.full((number,), len(values), device=values.device)
+    first = first.scatter_reduce(0, owner, torch.where(near, place, len(values)), "amin")
+    return torch.where(first < len(values), first, -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,22 +189,43 @@ class DeletionPlan:
     @cached_property
     def alone(self) -> Tensor:
         """f(u | ∅) of every unit."""
-        return conditional(self.terms, self.pair, int(self.node_ptr[-1]), self.ptr[:0])
+        return self.given(self.ptr[:0])
+
+    @property
+    def view(self) -> _View:
+        """All units, as they are."""
+        return _View(self.terms.logit, self.terms.start, self.terms.row, self.terms.reply, self.pair)
+
+    def given(self, gone: Tensor) -> Tensor:
+        """f(u | D) of every unit, for the units that are gone from all instances together.
+
+        Args:
+            gone: D, positions of units.
+
+        Returns:
+            [units].
+        """
+        ends, near, far = self._deleted(gone)
+        return self.view.answers(_around(self.pair, int(self.node_ptr[-1]), ends, near, far))
+
+    def _deleted(self, units: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The nodes [2, d] of these units, and their k and l [d, r]."""
+        near, far = (values.index_select(0, units) for values in (self.terms.near, self.terms.far))
+        return self.pair.index_select(1, units), near, far
 
     def repeated(self, times: int) -> "DeletionPlan":
         """The same instances several times, one copy after the other."""
         copies = torch.arange(times, device=self.ptr.device)[:, None]
         units, nodes = self.pair.size(1), int(self.node_ptr[-1])
-        everything = torch.arange(units, device=self.ptr.device).repeat(times)
         return DeletionPlan(
-            self.terms.select(everything),
+            self.terms.each(lambda values: values.repeat(times, *[1] * (values.dim() - 1))),
             (self.pair[:, None] + nodes * copies).flatten(1),
             torch.cat([self.ptr[:1], (self.ptr[1:] + units * copies).flatten()]),
             torch.cat([self.node_ptr[:1], (self.node_ptr[1:] + nodes * copies).flatten()]),
         )
 
     def copies(self, instance: Tensor, removed: Tensor) -> Tensor:
-        """f(u | D) for copies of instances with units removed.
+        """f(u | D) for copies of instances with units removed, rounded: units that are alike tie.
 
         Args:
             instance: [v] the instance of each copy.
@@ -180,15 +234,23 @@ class DeletionPlan:
         Returns:
             [Σ their units].
         """
-        index, copy = gather_ranges(self.ptr[instance], self.ptr[instance + 1])
-        return self._expanded(instance, index, copy, removed.nonzero().squeeze(1))
+        found, start = [self.terms.logit[:0].double()], 0
+        for piece in split_by_cost(instance, self.ptr.diff()[instance], PIECE_UNITS):
+            index, copy = gather_ranges(self.ptr[piece], self.ptr[piece + 1])
+            gone = removed[start : start + len(index)].nonzero().squeeze(1)
+            found.append(self._expanded(piece, index, copy, gone).double().round(decimals=DIGITS))
+            start += len(index)
+        return torch.cat(found)
 
     def _expanded(self, instance: Tensor, index: Tensor, copy: Tensor, gone: Tensor) -> Tensor:
         """f(u | D) for copies: `index` has the units of all copies, `copy` the copy of each, `gone` places in them."""
         nodes = self.node_ptr.diff()[instance]
-        shift = nodes.cumsum(0) - nodes - self.node_ptr[instance]
-        pair = self.pair.index_select(1, index) + shift.index_select(0, copy)
-        return conditional(self.terms.select(index), pair, int(nodes.sum()), gone)
+        shift = (nodes.cumsum(0) - nodes - self.node_ptr[instance]).index_select(0, copy)
+        view = self.view.some(index)
+        view = replace(view, pair=view.pair + shift)
+        ends, near, far = self._deleted(index.index_select(0, gone))
+        ends = ends + shift.index_select(0, gone)
+        return view.answers(_around(view.pair, int(nodes.sum()), ends, near, far))
 
     @torch.no_grad()
     def drawn(self, kept: Tensor, sharpness: float, generator: torch.Generator) -> Tensor:
@@ -207,7 +269,7 @@ class DeletionPlan:
             noise = uniform(len(logits), generator, logits).clamp(1e-9, 1 - 1e-7)
             return sharpness * logits - (-noise.log()).log()
 
-        return self._walk(kept, noisy, self.ptr.new_empty(len(kept), 0))
+        return self._walk(kept, noisy, self.ptr[:0])
 
     @torch.no_grad()
     def order(self, path: Tensor | None = None) -> Tensor:
@@ -220,48 +282,45 @@ class DeletionPlan:
             [units].
         """
         counts = self.ptr.diff()
-        most = (MOST_VISITS // counts.clamp_min(1)).clamp(1, MOST_STEPS)
-        kept = (PLANNED_SHARE * counts).ceil().long().minimum(most)
         path = self.ptr.new_empty(len(counts), 0) if path is None else path
-        kept = kept.maximum((path >= 0).sum(1)).minimum(counts)
-        walk = self._walk(kept, lambda logits: logits.double().round(decimals=DIGITS), path)
+        before, on_path = (path >= 0).sum(1), path >= 0
+        kept = (PLANNED_SHARE * counts).ceil().long().minimum(most_steps(counts, MOST_STEPS, MOST_VISITS))
+        walk = self._walk((kept - before).clamp_min(0), lambda logits: logits, path[on_path])
         found = walk >= 0
-        rest = conditional(self.terms, self.pair, int(self.node_ptr[-1]), walk[found]).double().clamp(-LARGE, LARGE)
-        places = torch.arange(walk.size(1), device=walk.device).expand_as(walk)
-        value = rest.round(decimals=DIGITS).index_put((walk[found],), 2 * LARGE - places[found].to(rest.dtype))
+        gone = torch.cat([path[on_path], walk[found]])
+        place = torch.cat([_columns(path)[on_path], (before[:, None] + _columns(walk))[found]])
+        rest = self.given(gone).double().clamp(-LARGE, LARGE).round(decimals=DIGITS)
+        value = rest.index_put((gone,), 2 * LARGE - place.to(rest.dtype))
         return ranks(value, owners(self.ptr), self.ptr)
 
-    def _walk(self, kept: Tensor, compared: Compared, path: Tensor) -> Tensor:
+    def _walk(self, kept: Tensor, compared: Compared, before: Tensor) -> Tensor:
         """Delete, one after the other, the unit with the largest logit.
 
         Args:
-            kept: [n] how many units of each instance.
-            compared: From logits to what is compared: with noise to draw, rounded to choose.
-            path: [n, steps] the first units, −1 where they are chosen here.
+            kept: [n] how many units of each instance, at most as many as there are without those gone before.
+            compared: From logits to what is compared: with noise to draw, as they are to choose.
+            before: Units that are gone before the first step.
 
         Returns:
             [n, steps] the units, −1 after the last.
         """
         steps = int(kept.max()) if len(kept) else 0
         walk = torch.full((len(kept), steps), -1, device=self.ptr.device)
-        walk[:, : path.size(1)] = path[:, :steps]
-        owner, terms, pair = owners(self.ptr), self.terms, self.pair
-        neighbours = Neighbours.of(pair, int(self.node_ptr[-1]))
-        around = terms.start.new_zeros(int(self.node_ptr[-1]), terms.start.size(1))  # at each node, of what is gone
+        owner, view, nodes = owners(self.ptr), self.view, int(self.node_ptr[-1])
+        neighbours = Neighbours.of(self.pair, nodes)
+        around = self.terms.start.new_zeros(nodes, self.terms.start.size(1))  # at each node, of what is gone
         units = torch.arange(len(owner), device=self.ptr.device)  # those of instances that are not done
-        free = torch.ones_like(units, dtype=torch.bool)
-        ends = set(kept.tolist())
+        free, ends, gone = torch.ones_like(units, dtype=torch.bool), set(kept.tolist()), before
         for step in range(steps):
+            free[gone] = False
+            neighbours.add_(around, *self._deleted(gone))
             if step in ends:
                 chosen = (kept > step)[owner].nonzero().squeeze(1)
-                units, owner, pair, terms = units[chosen], owner[chosen], pair[:, chosen], terms.select(chosen)
-            logits = compared(_answers(terms, pair, around)).masked_fill_(~free[units], -torch.inf)
-            best = first_minimum(-logits, owner, len(kept))
-            walk[:, step] = torch.where((best < 0) | (walk[:, step] >= 0), walk[:, step], units[best])
-            gone = walk[:, step]
-            gone = gone[gone >= 0]
-            free[gone] = False
-            neighbours.add_(around, self.pair[:, gone], self.terms.near[gone], self.terms.far[gone])
+                units, owner, view = units[chosen], owner[chosen], view.some(chosen)
+            logits = compared(view.answers(around).clamp(-LARGE, LARGE)).masked_fill(~free[units], -torch.inf)
+            best = _first_largest(logits, owner, len(kept))
+            walk[:, step] = torch.where(best < 0, -1, units[best])
+            gone = walk[:, step][best >= 0]
         return walk
 
     def log_likelihood(self, drawn: Sequences, sharpness: float = 1.0) -> Tensor:

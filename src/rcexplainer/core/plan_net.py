@@ -5,6 +5,8 @@ h = the hidden layer of `NeighbourGate`                      g = its logit
 o = a row for each class                                     how the logit follows (`core.deletion_plan`)
 """
 
+from typing import cast
+
 from torch import Tensor, nn
 
 from rcexplainer.core.deletion_plan import PlanTerms
@@ -42,7 +44,7 @@ class PlanGate(NeighbourGate):
         hidden = self.around(weights, z, z_g, label, pair, owner)
         logit = answers(weights, hidden, label, owner)[0]
         start, near, far = self.change(hidden).chunk(3, 1)
-        return PlanTerms(logit, start, near, far, self.reply(label).index_select(0, owner))
+        return PlanTerms(logit, start, near, far, label.index_select(0, owner), self.reply.weight)
 
 
 class PlanNet(EdgeMaskNet):
@@ -62,9 +64,9 @@ def plan_from(net: EdgeMaskNet, gate: NeighbourGate) -> PlanNet:
         net: The mask network, whose inputs are standardised likewise.
         gate: The gate.
     """
-    node_width, instance_width = net.node_mean.numel(), net.instance_mean.numel()  # type: ignore[operator]
-    new = PlanGate(node_width, instance_width, gate.out.num_embeddings, gate.out.embedding_dim)
+    widths = len(cast(Tensor, net.node_mean)), len(cast(Tensor, net.instance_mean))
+    new = PlanGate(*widths, gate.out.num_embeddings, gate.out.embedding_dim).to(gate.out.weight)
     new.load_state_dict(gate.state_dict(), strict=False)
-    plan = PlanNet(new, node_width, instance_width)
+    plan = PlanNet(new, *widths).to(gate.out.weight)
     plan.load_state_dict(dict(net.named_buffers(recurse=False)), strict=False)
-    return plan.to(gate.out.weight)
+    return plan

@@ -53,13 +53,8 @@ class MaskScores(ShortRepr):
         row = class_pair(labels, towards, instances.split.num_classes, self.conditioned)
         parts = [self._piece(seen, row[seen.ids], labels[seen.ids]) for seen in instances.observed()]
         scores, relevance, terms = zip(*parts, strict=True)
-        plan = None if self.plan is None else self._plan(instances, terms)
-        return UnitReadings(
-            torch.cat(scores),
-            None if self.relevance is None else torch.cat(relevance),
-            plan,
-            None if plan is None else plan.order(),
-        )
+        second = None if self.relevance is None else torch.cat(relevance)
+        return UnitReadings(torch.cat(scores), second, None if self.plan is None else self._plan(instances, terms))
 
     def _plan(self, instances: Instances, terms: Sequence[PlanTerms]) -> DeletionPlan:
         """The plan for the instances, from its terms for the pieces that they were run in."""

@@ -8,13 +8,15 @@ whatever is learnt. Where its order is no better on the validation instances tha
 """
 
 import logging
-from math import ceil
+from collections import defaultdict
+from functools import cache, partial
+from math import ceil, nan
+from typing import cast
 
 import torch
 from torch import Tensor
-from tqdm.auto import tqdm
 
-from rcexplainer.core.deletion_plan import DeletionPlan, Sequences
+from rcexplainer.core.deletion_plan import DeletionPlan, Sequences, most_steps
 from rcexplainer.core.mask_gates import MeanGate, NeighbourGate
 from rcexplainer.core.mask_net import EdgeMaskNet
 from rcexplainer.core.objectives import Terms
@@ -24,18 +26,21 @@ from rcexplainer.core.plan_net import PlanGate, PlanNet, plan_from
 from rcexplainer.core.segments import owners, ranks
 from rcexplainer.core.training import Schedule, Training, cosine
 from rcexplainer.fit.masked_runs import MaskedRuns, MiniBatch
+from rcexplainer.fit.network import HIDDEN
 from rcexplainer.fit.objective import DRAWS
 from rcexplainer.fit.schedule import AVERAGING, make_schedule
 from rcexplainer.fit.step import TrainingSet
+from rcexplainer.fit.train import run_to_the_end
 from rcexplainer.gnn.seed import seeded
 from rcexplainer.saving.checkpoint import FitFile
 
 log = logging.getLogger(__name__)
 
 NAME = "plan"
-TRAINING_SHARE = 0.5  # of the mask network's epochs
+TRAINING_SHARE = 0.75  # of the mask network's epochs
 MOST_STEPS = 16  # deletions in a row, in training
 MOST_VISITS = 1 << 14  # steps times units, at most: for a large instance a sequence is shorter
+BATCH_VISITS = defaultdict(lambda: 1 << 23, cpu=1 << 20)  # the same of all sequences of a step: memory, by device
 JUDGED = (0.05, 0.10, 0.15, 0.20, 0.25)  # shares of the units whose deletion tells whether the plan is the better order
 
 
@@ -56,20 +61,15 @@ def fit_plan(
         None if the settings have no plan, or it is no better than the order of the scores.
     """
     gate = net.gate.gates[0] if isinstance(net.gate, MeanGate) else net.gate
-    if not training.config.planned or not isinstance(gate, NeighbourGate):
+    graphs = training.data.instances.split.task == "graph"
+    if not graphs or not training.config.planned or not isinstance(gate, NeighbourGate):
         return None
     with seeded(seed):
         plan_net = plan_from(net, gate)
-    run = _training(plan_net, training, validation, seed)
-    if (before := file.get(NAME)) is not None:
-        run.restore(*before)
-    bar = tqdm(run, NAME, run.schedule.epochs, unit="epoch", initial=len(run.history), disable=not progress)
-    for epoch in bar:
-        bar.set_postfix(**{term: f"{value:.3f}" for term, value in epoch.terms.items()}, val=f"{epoch.val:.3f}")
-        file.put(NAME, *run.state(), at_once=run.finished)
+    run_to_the_end(_training(plan_net, training, seed), file, NAME, progress)
     logits, owner = validation.logits(net)
     own = validation.outcome_of(ranks(logits, owner, validation.data.instances.units.ptr), JUDGED)
-    planned = -float(torch.as_tensor(_loss(plan_net, validation)))
+    planned = validation.outcome_of(_order_of(plan_net, validation), JUDGED)
     log.info("mean outcome on validation instances: %.3f by the plan, %.3f by the scores", planned, own)
     return plan_net if better(planned, own) else None
 
@@ -79,7 +79,7 @@ def better(planned: float, own: float) -> bool:
     return planned > own
 
 
-def _training(plan_net: PlanNet, training: TrainingSet, validation: TrainingSet, seed: int) -> Training[PlanNet]:
+def _training(plan_net: PlanNet, training: TrainingSet, seed: int) -> Training[PlanNet]:
     config, device = training.config, training.data.label.device
     given = make_schedule(config, training, keep_last=False)
     epochs = ceil(TRAINING_SHARE * config.epochs)
@@ -91,7 +91,8 @@ def _training(plan_net: PlanNet, training: TrainingSet, validation: TrainingSet,
     def loss(ids: Tensor, progress: float) -> Terms:
         return _terms(plan_net, training, ids, generator)
 
-    return Training(plan_net, loss, lambda: _loss(plan_net, validation), training.everything, generator, schedule)
+    # The last weights are kept, and judged when they are there: no epoch needs a loss on validation instances.
+    return Training(plan_net, loss, lambda: nan, training.everything, generator, schedule)
 
 
 def plan_of(net: PlanNet, training: TrainingSet, some: MiniBatch) -> DeletionPlan:
@@ -105,7 +106,8 @@ def _terms(net: PlanNet, training: TrainingSet, ids: Tensor, generator: torch.Ge
     """The loss of a mini-batch."""
     config, some = training.config, training.mini_batch(ids)
     plan, counts = plan_of(net, training, some), some.units.counts
-    most = (MOST_VISITS // counts.clamp_min(1)).clamp(1, MOST_STEPS)
+    together = max(1, BATCH_VISITS[counts.device.type] // (DRAWS * max(1, int(counts.sum()))))
+    most = most_steps(counts, min(MOST_STEPS, together), MOST_VISITS)
     terms: Terms = {}
     if config.weight_outcome:
         kept = drawn_sizes(counts, generator, plan.terms.logit).minimum(most)
@@ -130,11 +132,11 @@ def _outcome(
 ) -> Tensor:
     """[b] the outcomes of sequences drawn from the plan; see `core.outcomes`."""
     ids, units = some.ids, len(some.units)
-    fixed = DeletionPlan(plan.terms.detached(), plan.pair, plan.ptr, plan.node_ptr)
-    walk = fixed.repeated(DRAWS).drawn(kept.repeat(DRAWS), SHARPNESS, generator)
+    walk = plan.repeated(DRAWS).drawn(kept.repeat(DRAWS), SHARPNESS, generator)
     found = walk >= 0
     removed = torch.zeros(DRAWS * units, dtype=torch.bool, device=ids.device).index_fill(0, walk[found], True)
-    runs = MaskedRuns(training.data, training.surface, some, lambda times: training.mini_batch(ids, times), 1)
+    copies = cache(partial(training.mini_batch, ids))  # the same number of them is run several times
+    runs = MaskedRuns(training.data, training.surface, some, copies, 1)
     reward = runs.outcome(removed.view(DRAWS, -1))
     instance = torch.arange(len(ids), device=ids.device).repeat(DRAWS)
     drawn = Sequences(walk[found] % units, found.sum(1), instance)
@@ -160,21 +162,25 @@ def _summed(values: Tensor, lengths: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def _loss(net: PlanNet, validation: TrainingSet) -> float:
-    """Minus the mean outcome of deleting by the plan."""
-    places = [plan_of(net, validation, validation.mini_batch(ids)).order() for ids in validation.pieces]
-    return -validation.outcome_of(torch.cat(places), JUDGED)
+def _order_of(net: PlanNet, instances: TrainingSet) -> Tensor:
+    """[units] of all instances, their places in the plan."""
+    return torch.cat([plan_of(net, instances, instances.mini_batch(ids)).order() for ids in instances.pieces])
 
 
-def restored_plan(state: dict[str, Tensor] | None) -> PlanNet | None:
+def restored_plan(state: dict[str, Tensor] | None, net: EdgeMaskNet, rows: int) -> PlanNet | None:
     """A plan network with saved weights; None if the explainer had none.
+
+    Args:
+        state: Its `state_dict`; none: there was none.
+        net: The mask network, which reads the same inputs.
+        rows: Number of output rows.
 
     Raises:
         RuntimeError: The weights are those of another network.
     """
     if not state:
         return None
-    widths, (rows, hidden) = (len(state["node_mean"]), len(state["instance_mean"])), state["gate.out.weight"].shape
-    net = PlanNet(PlanGate(*widths, rows, hidden, state["gate.reply.weight"].size(1)), *widths).to(state["node_mean"])
-    net.load_state_dict(state)
-    return net.eval()
+    widths = len(cast(Tensor, net.node_mean)), len(cast(Tensor, net.instance_mean))
+    plan = PlanNet(PlanGate(*widths, rows, HIDDEN), *widths).to(cast(Tensor, net.node_mean))
+    plan.load_state_dict(state)
+    return plan.eval()

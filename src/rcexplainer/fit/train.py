@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
 from math import inf, isfinite
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -126,17 +127,30 @@ def train_stack(
         progress: Whether to show a progress bar.
     """
     starts = torch.as_tensor(run.validate()).tolist()
+    run_to_the_end(run, file, name, progress)
+    return [
+        trained_network(member_of(run.net, place), history, start, validation, run.schedule.keep_last, size)
+        for place, (history, start, size) in enumerate(zip(run.histories, starts, restarts.target_size, strict=True))
+    ]
+
+
+def run_to_the_end(run: Training[Any], file: FitFile, name: str, progress: bool) -> None:
+    """Run a training, from its checkpoint if there is one.
+
+    Args:
+        run: The training.
+        file: The checkpoint of the fit.
+        name: Of the training there and on the progress bar.
+        progress: Whether to show a progress bar.
+    """
     if (before := file.get(name)) is not None:
         run.restore(*before)
         log.info("%s continues after epoch %d", name, len(run.history))
     bar = tqdm(run, name, run.schedule.epochs, unit="epoch", initial=len(run.history), disable=not progress)
     for epoch in bar:
-        bar.set_postfix(**{term: f"{value:.3f}" for term, value in epoch.terms.items()}, val=f"{epoch.val:.3f}")
+        numbers = epoch.terms | ({"val": epoch.val} if isfinite(epoch.val) else {})
+        bar.set_postfix(**{term: f"{value:.3f}" for term, value in numbers.items()})
         file.put(name, *run.state(), at_once=run.finished)
-    return [
-        trained_network(member_of(run.net, place), history, start, validation, run.schedule.keep_last, size)
-        for place, (history, start, size) in enumerate(zip(run.histories, starts, restarts.target_size, strict=True))
-    ]
 
 
 def trained_network(

@@ -107,8 +107,7 @@ class ExplainRun:
                 allowed, plan = deletable(candidates, asked, instances.units), readings.plan
                 propose = None if plan is None else plan.copies
                 better = refined(query, readings.scores, allowed, self.refine, propose)
-            order = None if plan is None else plan.order(better.path)
-            readings, runs_spent = replace(readings, scores=better.scores, order=order), better.runs
+            readings, runs_spent = replace(readings, scores=better.scores, path=better.path), better.runs
         answers = Answers(ptr, log_probs, target=self.target, confidence=self.confidence)
         single = one_by_one or len(asked) == 1  # the last word is then a run of one graph where it really is
         if self.search != "none":

@@ -8,6 +8,7 @@ there is a plan, which knows at every step what is gone.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from torch import Tensor
 
@@ -22,13 +23,18 @@ class UnitReadings:
         scores: [units] in [0, 1], the counterfactual reading.
         relevance: [units] in [0, 1]; None if the method has no such reading.
         plan: Deletions one after the other; None: in the order of the scores.
-        order: [units] the place of each unit in the order of deletion; None: by the scores.
+        path: [n, steps] units that the plan begins with, −1 after the last; None: it chooses all of them.
     """
 
     scores: Tensor
     relevance: Tensor | None = None
     plan: DeletionPlan | None = None
-    order: Tensor | None = None
+    path: Tensor | None = None
+
+    @cached_property
+    def order(self) -> Tensor | None:
+        """[units] the place of each unit in the order of deletion; None: by the scores."""
+        return None if self.plan is None else self.plan.order(self.path)
 
     @property
     def rankings(self) -> tuple[Tensor, ...]:

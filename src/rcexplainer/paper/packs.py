@@ -126,13 +126,13 @@ def write_pack(path: Path, records: Iterable[Record]) -> Path:
     return write_whole(path, gzip.compress(text.encode(), 9, mtime=0))
 
 
-def pack(path: Path, files: Mapping[Path, Record], done: Mapping[str, str] | None = None) -> bool:
+def pack(path: Path, files: Mapping[Path, Record], done: Mapping[str, Collection[str]] | None = None) -> bool:
     """Move results from files of their own into a compact file.
 
     Args:
         path: The compact file.
         files: The files of single jobs with what is in them; deleted once their rows are safe.
-        done: Request → digest of jobs that have a result: rows that answer one of these requests with another digest
+        done: Request → digests of jobs that have a result: rows that answer one of these requests with another digest
             have been run again, and are replaced.
 
     Returns:
@@ -143,7 +143,7 @@ def pack(path: Path, files: Mapping[Path, Record], done: Mapping[str, str] | Non
         log.warning("%s is damaged and is left as it is: restore or delete it, and start again", path)
         return False
     current = done or {}
-    rows = {one.digest: one for one in known if current.get(one.request, one.digest) == one.digest}
+    rows = {one.digest: one for one in known if one.digest in current.get(one.request, (one.digest,))}
     rows |= {one.digest: one for one in files.values()}
     if list(rows.values()) != known:
         write_pack(path, rows.values())

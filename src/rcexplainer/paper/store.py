@@ -226,7 +226,10 @@ class Store:
                 if len(records) < len(jobs):
                     continue
                 files = {path: records[job] for job in jobs if (path := self.path(job)).exists()}
-                done = {request: job.digest for job in jobs for request in job.requests}
+                done: dict[str, set[str]] = {}
+                for job in jobs:
+                    for request in job.requests:
+                        done.setdefault(request, set()).add(job.digest)
                 if pack(self.runs / f"{name}{SUFFIX}", files, done) and files:
                     packed.append(self.runs / f"{name}{SUFFIX}")
         return packed
