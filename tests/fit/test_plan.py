@@ -1,13 +1,17 @@
 """The plan network: scores stay the same, the order is really used, saved, refused where it does not help."""
 
+import copy
 from types import SimpleNamespace
 
 import pytest
 import torch
 
 import rcexplainer as rc
+from rcexplainer.errors import CheckpointError
 from rcexplainer.fit import plan
 from rcexplainer.gnn import TrainConfig, gnn_config, train_gnn
+from rcexplainer.saving.explainer_file import FORMAT
+from rcexplainer.saving.files import read_tensors, write_tensors
 
 QUICK = {"epochs": 4, "teacher_limit": 60}
 
@@ -45,12 +49,11 @@ def test_top_takes_the_plan_and_not_the_scores(case) -> None:
 
 
 def test_the_counterfactual_is_searched_in_the_order_of_the_plan(case) -> None:
-    """A flip by a prefix that cannot be pruned is the first units of the plan, or part of them."""
-    flips = [one for one in case.fitted.explain(case.test) if one.counterfactual.flipped]
-    assert flips
-    for one in flips:
-        last = int(one.unit_order[one.removed_units].max())
-        assert last < len(one.units) // 2
+    """Where the scores' order alone would take more edges, or others, the first of the plan are taken."""
+    found, by_scores = case.fitted.explain(case.test), case.fitted.by_scores.explain(case.test)
+    assert sum(one.counterfactual.flipped for one in found) >= sum(one.counterfactual.flipped for one in by_scores)
+    pairs = [(one, two) for one, two in zip(found, by_scores, strict=True) if one.counterfactual.flipped]
+    assert any(set(one.removed_units.tolist()) != set(two.removed_units.tolist()) for one, two in pairs)
 
 
 def test_a_graph_has_the_same_order_alone_and_in_a_batch(case) -> None:
@@ -95,6 +98,98 @@ def test_withheld_scores_withhold_the_order(case) -> None:
     assert one.order is None
     with pytest.raises(rc.errors.WithheldError):
         _ = one.unit_order
+
+
+def test_a_plan_of_another_shape_is_a_damaged_file(case, tmp_path) -> None:
+    path = case.fitted.save(tmp_path / "explainer.safetensors")
+    tensors, header = read_tensors(path, FORMAT)
+    rows, hidden = tensors["plan.gate.out.weight"].shape
+    changes = {
+        "plan.gate.out.weight": torch.zeros(1, hidden),  # of one class
+        "plan.gate.change.weight": torch.zeros(3 * 5, hidden),
+        "plan.node_mean": torch.zeros(3),
+        "plan.gate.reply.weight": None,  # missing
+    }
+    for name, value in changes.items():
+        other = {**tensors, name: value} if value is not None else {key: tensors[key] for key in tensors if key != name}
+        with pytest.raises(CheckpointError):
+            rc.load(write_tensors(tmp_path / "other.safetensors", other, header), case.model)
+    assert rows == 2
+
+
+def test_a_fit_that_is_stopped_in_its_plan_goes_on_there(case, tmp_path, monkeypatch) -> None:
+    path, steps, plain = tmp_path / "fit.safetensors", 0, plan._terms
+    monkeypatch.setattr(plan, "better", lambda planned, own: True)
+    monkeypatch.setattr("rcexplainer.saving.checkpoint.FitFile.__init__.__defaults__", (0.0,))  # write every epoch
+
+    def stopped(*given):
+        nonlocal steps
+        steps += 1
+        if steps == 3:
+            raise KeyboardInterrupt
+        return plain(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(plan, "_terms", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            rc.RCExplainer(**QUICK).fit(case.model, case.train, checkpoint=path, progress=False)
+    again = rc.RCExplainer(**QUICK).fit(case.model, case.train, checkpoint=path, progress=False)
+    weights = zip(case.fitted.scores.plan.parameters(), again.scores.plan.parameters(), strict=True)
+    assert all(torch.equal(one, other) for one, other in weights)
+    monkeypatch.setattr(plan, "_terms", stopped)  # finished: no step is made again
+    steps = 2
+    third = rc.RCExplainer(**QUICK).fit(case.model, case.train, checkpoint=path, progress=False)
+    weights = zip(again.scores.plan.parameters(), third.scores.plan.parameters(), strict=True)
+    assert all(torch.equal(one, other) for one, other in weights)
+
+
+@pytest.mark.parametrize("settings", [{"restarts": 2}, {"batch_size": 8}])
+def test_ensembles_and_other_schedules_have_plans(case, settings) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan, "better", lambda planned, own: True)
+        fitted = rc.RCExplainer(**QUICK, **settings).fit(case.model, case.train, progress=False)
+    one = fitted.explain(case.test[0])
+    assert sorted(one.unit_order.tolist()) == list(range(len(one.units)))
+
+
+def test_a_model_of_doubles_has_a_plan_of_doubles(case) -> None:
+    double = [
+        copy.copy(graph).apply(lambda value: value.double() if value.is_floating_point() else value)
+        for graph in case.train
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan, "better", lambda planned, own: True)
+        fitted = rc.RCExplainer(**QUICK).fit(copy.deepcopy(case.model).double(), double, progress=False)
+    assert fitted.scores.plan.gate.change.weight.dtype == torch.double
+
+
+def test_refinement_with_a_plan_keeps_to_its_candidates(case) -> None:
+    graph = case.test[0]
+    allowed = graph.edge_index.amin(0) > 2  # the same for both directions
+    one = case.fitted.explain(graph, refine=12, candidates=allowed)
+    first = one.units.to_edges(one.unit_order == 0, False)
+    assert not (first & ~allowed).any()
+    assert not (one.counterfactual.removed & ~allowed).any()
+
+
+def test_large_graphs_are_planned_in_short_sequences(case, monkeypatch) -> None:
+    """However large the graphs are, all sequences of a step are bounded."""
+    longest = []
+    plain = plan.DeletionPlan.log_likelihood
+
+    def watched(self, drawn, sharpness=1.0):
+        longest.append(int(drawn.lengths.max()))
+        return plain(self, drawn, sharpness)
+
+    monkeypatch.setattr(plan.DeletionPlan, "log_likelihood", watched)
+    monkeypatch.setitem(plan.BATCH_VISITS, "cpu", 1)
+    rc.RCExplainer(**QUICK).fit(case.model, case.train, progress=False)
+    assert set(longest) == {1}
+
+
+def test_nodes_have_no_plan() -> None:
+    explainer = rc.RCExplainer(task="node", network="planned", weight_order=1.0)
+    assert explainer.settings["network"] == "neighbours"
 
 
 @pytest.mark.parametrize("settings", [{"preset": "paper"}, {"network": "neighbours"}, {"task": "node"}])

@@ -11,6 +11,7 @@ import pytest
 from rcexplainer.engine.process_pool import _context
 from rcexplainer.paper import store as store_module
 from rcexplainer.paper.job import Job
+from rcexplainer.paper.job_kinds import measure_job
 from rcexplainer.paper.packs import read_archive, read_pack
 from rcexplainer.paper.record import Record
 from rcexplainer.paper.store import Store
@@ -151,3 +152,17 @@ def test_the_results_of_this_repository_are_whole_and_as_they_were() -> None:
         assert Job(one.kind, one.inputs, one.label).digest == one.digest
         assert one.about["versions"]["rcexplainer"]
         assert one.about["commit"]
+
+
+def test_two_settings_of_one_request_are_both_kept(store: Store) -> None:
+    """A default of today, and the former default that names itself: one request, two digests."""
+    settings = ({}, {"network": "neighbours"})
+    jobs = [measure_job("mutagenicity", "paper", 0, "rcexplainer", settings=one) for one in settings]
+    assert len({job.digest for job in jobs}) == 2
+    assert set(jobs[0].requests) & set(jobs[1].requests)
+    for number, job in enumerate(jobs):
+        store.put(job, {"value": number}, 1.0)
+    for _ in range(3):
+        store.pack({"both": jobs})
+        again = Store(store.folder)
+        assert [again.get(job)["value"] for job in jobs] == [0, 1]

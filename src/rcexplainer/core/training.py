@@ -226,8 +226,10 @@ class Training(Generic[Net]):
             histories: Its JSON.
         """
         self.net.load_state_dict(part("net", tensors))
-        self.best = {name: value.to(self.train_ids.device) for name, value in part("best", tensors).items()}
-        self.average = {name: value.to(self.train_ids.device) for name, value in part("average", tensors).items()}
+        names = [name for name, _ in self.net.named_parameters()]  # a file may have them in another order
+        best, average = part("best", tensors), part("average", tensors)
+        self.best = {name: best[name].to(self.train_ids.device) for name in names}
+        self.average = {name: average[name].to(self.train_ids.device) for name in names}
         moments: dict[int, dict[str, Tensor]] = {}
         for name, value in part("adam", tensors).items():
             number, key = name.split(".")

@@ -37,7 +37,7 @@ from rcexplainer.saving.checkpoint import FitFile
 log = logging.getLogger(__name__)
 
 NAME = "plan"
-TRAINING_SHARE = 0.75  # of the mask network's epochs
+TRAINING_SHARE = 0.5  # of the mask network's epochs
 MOST_STEPS = 16  # deletions in a row, in training
 MOST_VISITS = 1 << 14  # steps times units, at most: for a large instance a sequence is shorter
 BATCH_VISITS = defaultdict(lambda: 1 << 23, cpu=1 << 20)  # the same of all sequences of a step: memory, by device
