@@ -60,7 +60,7 @@ def drops(instances: Instances, label: int, place: Tensor) -> float:
 
 
 def main() -> None:
-    """Print the bound for every network, and its mean over the seeds."""
+    """Print the ratio for every network, and its mean over the seeds."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", type=Path, help="folder of trained networks; missing ones are trained")
     parser.add_argument("--datasets", nargs="+", default=["mutagenicity", "nci1"])

@@ -127,7 +127,7 @@ class Explanation:
         """How much each edge counts for the prediction, in [0, 1], one per column of `edge_index`: [num_edges].
 
         The counterfactual reading: does losing the edge change the answer? An edge whose loss would make the prediction
-        surer ranks low. Edges that are alike have the same score; which edges do most together is said by `top`.
+        surer ranks low. RCExplainer gives edges that are alike the same score; `top` says which to delete together.
         """
         return self._in_whole_graph(self.scores)
 

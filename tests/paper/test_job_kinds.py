@@ -114,7 +114,7 @@ def test_noldb_is_known_by_its_own_settings() -> None:
 
 
 def test_a_former_default_that_is_named_is_the_request_that_was_made_without_it() -> None:
-    """In 0.3 graphs were scored by neighbours without being asked: the results of that time are found."""
+    """Before plans, graphs were scored by neighbours without being asked: the results of that time are found."""
     named = measure_job("mutagenicity", "paper", 0, "rcexplainer", settings={"network": "neighbours", "noise": 0.1})
     assert named.inputs["settings"] == {"noise": 0.1}
     assert named.inputs["fields"]["network"] == "neighbours"

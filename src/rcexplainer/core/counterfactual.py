@@ -5,8 +5,8 @@
     greedy   where no prefix flips, greedy deletion continues from the prefix with the largest drop; where that does not
              flip, or takes several units, greedy deletion from the start is tried too, and taken if it needs fewer
              (with a confidence also if it needs as many, and the model is surer)
-    several  where no flip is found with one ranking, the prefixes of the next are tried: a plan looks at the first
-             deletions alone, and scores lead further
+    several  where the search finds no flip with one ranking, the prefixes of the next are tried: a plan looks at the
+             first deletions alone, and scores lead further
     prune    what can be put back is put back (`core.pruning`); what is left is minimal: putting back any single unit
              undoes the flip
 
@@ -14,7 +14,7 @@
              whatever the search has seen before
 
 Copies are compared by two keys: one that flips comes before all that do not; then the value decides, and at a tie the
-first copy. If nothing flips, the removal with the largest drop is returned.
+first copy. If nothing flips, the removal with the largest drop is returned, with several rankings that of the first.
 """
 
 from collections.abc import Callable, Sequence

@@ -5,7 +5,8 @@
     sparsity(S, G)     1 − |S| / |E|
 
 c is the predicted class; G_{E∖S} is the graph with S really deleted, G_S the graph with all other units deleted: nodes
-and self-loops stay. S are the top max(1, round((1 − s)·|E|)) units, as near to the sparsity as whole units allow.
+and self-loops stay. S are the first max(1, round((1 − s)·|E|)) units (`Explanation.at_sparsity`), as near to the
+sparsity as whole units allow: those with the highest scores or, where a method plans deletions, the first of its plan.
 
 `flips` is the share of graphs whose predicted class changes without S (higher is better), `kept` the share whose
 class is still predicted from S alone (higher is better).

@@ -33,7 +33,7 @@ def dial_figure(settings: EntrySettings, found: TaggedResults) -> list[PaperFigu
     curves = {
         dataset: dial_curve(methods)
         for (dataset, model), methods in done_groups(found).items()
-        if model == settings["model"] and GREEDY in methods  # on other networks there are scores alone
+        if model == settings["model"] and GREEDY in methods  # on other networks nothing is refined
     }
     shown = [(dataset, name) for dataset, points in curves.items() for name in _classes(points)]
     if not shown:
@@ -58,7 +58,7 @@ def dial_figure(settings: EntrySettings, found: TaggedResults) -> list[PaperFigu
     row_legend(axes[0], "")
     caption = (
         "Fidelity, summed over the sparsities .95 to .75, as a ratio to greedy deletion's, against the model runs it "
-        "costs, counted, held-out graphs of each predicted class, ↑. The line: RCExplainer's own scores, and its "
+        "costs, counted, held-out graphs of each predicted class, ↑. The line: RCExplainer's own order, and its "
         f"ranking refined by real deletions. {BANDS}"
     )
     return [PaperFigure("dial", caption, figure)]

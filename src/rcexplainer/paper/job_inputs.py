@@ -31,8 +31,8 @@ KIND_VERSIONS = {
 # Fields of `TrainConfig` that version 0.1 did not have, with their defaults. They are inputs only where they differ, so
 # that its networks are found.
 SINCE = {"decay": "cosine", "clip": None, "xavier": False}
-# Defaults of RCExplainer for graphs that were others in 0.3. A request that names one of them is the request that was
-# made without it then, and its results are found.
+# Defaults of RCExplainer for graphs before there were plans of deletions. A request that names one of them is the
+# request that was made without it then, and its results are found.
 FORMER = {"network": "neighbours"}
 
 

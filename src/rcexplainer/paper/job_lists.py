@@ -139,7 +139,7 @@ def tradeoff(settings: EntrySettings) -> JobList:
 
 
 def dial(settings: EntrySettings) -> JobList:
-    """Every method on one network, RCExplainer with each number of runs for its ranking; its scores on others.
+    """Every method on one network, RCExplainer with each number of runs for its ranking; without refinement on others.
 
     The latter are the networks `scores_alone`, with greedy deletion as the denominator of all ratios.
     """
