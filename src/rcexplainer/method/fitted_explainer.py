@@ -123,8 +123,9 @@ class FittedExplainer:
                 `MappedGraph`, `StoreGraph` or (FeatureStore, GraphStore) pair.
             index: Which nodes or links of the graph; all nodes, or the pairs in `edge_label_index`, if None.
             search: "prefix": the shortest flipping prefix of the ranking (of the plan of deletions, if there is one;
-                where none of that flips, of the scores). "greedy": greedy deletion goes on where no prefix flips, among the 64 best-ranked units of an instance with more than 256, and after its first
-                step among the 24 (with a confidence 48) with the largest drops. "none": scores alone.
+                where none of that flips, of the scores). "greedy": greedy deletion goes on where no prefix flips, among
+                the 64 best-ranked units of an instance with more than 256, and after its first step among the 24 (with
+                a confidence 48) with the largest drops. "none": scores alone.
             candidates: A boolean mask of the edges that may be deleted, or one mask for each instance.
             target_class: The class that the counterfactual must have; scores lead there too if the explainer was
                 fitted for that class, or for "each".

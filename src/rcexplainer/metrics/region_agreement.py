@@ -4,10 +4,11 @@
     difference  = mean of s over pairs of one region − over pairs of different regions, both of one predicted class
 
 a_i(e) is the number of edges of kind e (`method.edge_kinds`) among the k highest scores of explanation i, or among
-those that its counterfactual deletes. Differences are taken class by class and averaged, weighted by the classes' numbers of
-instances, so that classes with more alike explanations do not count as regions. The p-value is the share of random
-permutations of the regions within each class with a difference at least as large. Graphs of one region are more alike
-themselves, whatever is explained: `chance` is the difference for random edges of the same graphs, as many as compared.
+those that its counterfactual deletes. Differences are taken class by class and averaged, weighted by the classes'
+numbers of instances, so that classes with more alike explanations do not count as regions. The p-value is the share
+of random permutations of the regions within each class with a difference at least as large. Graphs of one region are
+more alike themselves, whatever is explained: `chance` is the difference for random edges of the same graphs, as many
+as compared.
 """
 
 from collections.abc import Callable, Sequence
