@@ -373,6 +373,15 @@ def test_values_that_cannot_be(graphs, fitted) -> None:
         (lambda: rc.RCExplainer(target_class="all"), "must be a class number, \"each\" or None, got 'all'"),
         (lambda: fitted.explain(graphs[0], disclose=np.array(["a", "b"])), "disclose must be one of scores"),
         (lambda: rc.datasets.load(None), "takes the name of a dataset"),
+        (lambda: rc.viz.subplots(0, 1), "rows must be a whole number ≥ 1, got 0"),
+        (lambda: rc.viz.subplots(1, "2"), "columns must be a whole number ≥ 1, got '2'"),
+        (lambda: rc.viz.subplots(1, 1, size=-1), "size must be a finite number > 0, got -1"),
+        (lambda: rc.viz.legend(graphs[0]), "legend takes a figure, such as rc.viz.subplots makes, got Data"),
+        (lambda: rc.viz.legend(rc.viz.subplots(1, 1)[0], 3), "kinds must be a list of texts, got 3"),
+        (lambda: rc.viz.target_grid([one], ["a"], ["b"]), "examples must be a dict from"),
+        (lambda: rc.viz.target_grid({(0, 1): graphs[0]}, ["a"], ["b"]), "must be an explanation, got Data"),
+        (lambda: rc.viz.target_grid({(0, 1): one}, "ab", ["b"]), "class_names must be a list of texts, got 'ab'"),
+        (lambda: rc.viz.target_grid({(0, 1): one}, ["a"], ["b"]), "has no edge_motif_id"),
         (lambda: rc.datasets.load("mutag", seed="0"), "seed must be a whole number"),
     ):
         with pytest.raises(RCExplainerError, match=said):

@@ -55,6 +55,17 @@ def check_names(given: Iterable[str], known: Iterable[str]) -> None:
             raise RCExplainerError(f"unknown setting {name!r}; {hint}")
 
 
+def check_texts(name: str, given: Any) -> None:
+    """Refuse what is no list of texts.
+
+    Raises:
+        RCExplainerError: It says what was got.
+    """
+    several = isinstance(given, Iterable) and not isinstance(given, str | Mapping)
+    if not several or not all(isinstance(one, str) for one in given):
+        raise RCExplainerError(f"{name} must be a list of texts, got {short_repr(given)}")
+
+
 def checked_names(class_names: Any, num_classes: int) -> tuple[str, ...]:
     """The names of the classes, in their order; empty if none are given.
 

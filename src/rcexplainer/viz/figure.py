@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from rcexplainer.errors import RCExplainerError, require
+from rcexplainer.method.settings import positive, whole
 from rcexplainer.saving.files import named_file, write_whole
 
 Figure = Any  # matplotlib's own; it is an optional package, so its types cannot be named here
@@ -23,8 +24,12 @@ def subplots(rows: int, columns: int, size: float = 2.6) -> tuple[Figure, list[l
         The figure, and its axes row by row.
 
     Raises:
+        RCExplainerError: A number is none, or too small.
         MissingExtraError: If matplotlib is not installed.
     """
+    whole("rows", rows)
+    whole("columns", columns)
+    positive("size", size)
     figure = require("matplotlib.figure", "figures").Figure((columns * size, rows * size), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False).tolist()
 

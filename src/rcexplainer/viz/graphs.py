@@ -20,6 +20,8 @@ from torch_geometric.data import Data
 
 from rcexplainer.errors import RCExplainerError, require
 from rcexplainer.explanation import Explanation
+from rcexplainer.method.settings import check_texts
+from rcexplainer.short_repr import short_repr
 from rcexplainer.viz.layout import Places, check_edges, stress_layout
 from rcexplainer.viz.pairs import Pairs, find_pairs
 from rcexplainer.viz.palette import DELETED, INK, line_grey
@@ -188,7 +190,13 @@ def legend(figure: Any, kinds: Sequence[str] = (), scores: bool = True, roots: b
         kinds: The names of the kinds of motifs drawn.
         scores: Whether the drawings show scores.
         roots: Whether the drawings have rings.
+
+    Raises:
+        RCExplainerError: It is no figure, or the names are no list of texts.
     """
+    if not callable(getattr(figure, "legend", None)):
+        raise RCExplainerError(f"legend takes a figure, such as rc.viz.subplots makes, got {short_repr(figure)}")
+    check_texts("kinds", kinds)
     line = require("matplotlib.lines", "figures").Line2D
     handles = [
         line([], [], color=look.colour, marker=look.marker, markeredgecolor=OUTLINE, label=name, markersize=6)

@@ -6,7 +6,10 @@ column   the class to reach; on the diagonal the graph with its motifs
 
 from collections.abc import Mapping, Sequence
 
+from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation
+from rcexplainer.method.settings import check_texts
+from rcexplainer.short_repr import short_repr
 from rcexplainer.viz.figure import Figure, subplots
 from rcexplainer.viz.graphs import draw_explanation, draw_graph, legend
 from rcexplainer.viz.layout import stress_layout
@@ -25,7 +28,14 @@ def target_grid(
 
     Returns:
         The figure.
+
+    Raises:
+        RCExplainerError: The examples are no explanations by pairs of classes, their graphs have no `edge_motif_id`, or
+            the names are no list of texts.
     """
+    check_texts("class_names", class_names)
+    check_texts("motif_names", motif_names)
+    _check_examples(examples)
     number = len(class_names)
     figure, axes = subplots(number, number, size=3.1)
     for own in range(number):
@@ -43,6 +53,22 @@ def target_grid(
             axes[own][other].set_title(_title(one, other, class_names[other]), fontsize=9)
     legend(figure, motif_names)
     return figure
+
+
+def _check_examples(examples: Mapping[tuple[int, int], Explanation]) -> None:
+    """Refuse what cannot be drawn."""
+    if not isinstance(examples, Mapping):
+        raise RCExplainerError(
+            f"examples must be a dict from (predicted class, other class) to explanations, got {short_repr(examples)}"
+        )
+    for pair, one in examples.items():
+        if not isinstance(one, Explanation):
+            raise RCExplainerError(f"examples[{pair!r}] must be an explanation, got {short_repr(one)}")
+        if "edge_motif_id" not in one.instance:
+            raise RCExplainerError(
+                f"the graph of examples[{pair!r}] has no edge_motif_id: datasets of ours with motifs carry it; for "
+                "other graphs use rc.viz.compare"
+            )
 
 
 def _title(one: Explanation, other: int, name: str) -> str:
