@@ -1,12 +1,13 @@
 """What is left of greedy deletion's order if edges that are alike must have equal scores.
 
-python tools/equal_scores.py --networks results/networks      # networks kept by `rcexplainer reproduce dial`
+python tools/equal_scores.py --networks results/networks      # kept by `rcexplainer reproduce planned`
 
 Nodes are coloured by their features and, ten times over, by the colours around them (Weisfeiler and Leman): for a
 network that passes messages, edges between nodes of the same colours are alike, and it cannot score them differently.
 Greedy deletion's own order, in which such edges get the mean of their places and ties go to the lower node ids, is
 judged as all orders are: by its fidelity, summed over the sparsities .95 to .75, as a ratio to greedy deletion's, by
-predicted class, on the held-out graphs of the dial. It is no bound: another order with equal scores may do better.
+predicted class, on the held-out graphs of the entry `planned`. It is no bound: another order with equal scores may do
+better.
 """
 
 import argparse
@@ -65,13 +66,14 @@ def main() -> None:
     parser.add_argument("--networks", type=Path, help="folder of trained networks; missing ones are trained")
     parser.add_argument("--datasets", nargs="+", default=["mutagenicity", "nci1"])
     parser.add_argument("--archs", nargs="+", default=["paper", "gin"])
+    parser.add_argument("--first-seed", type=int, default=10)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--graphs", type=int, default=100, help="held-out graphs of each predicted class")
     given = parser.parse_args()
     for dataset in given.datasets:
         for arch in given.archs:
             found: dict[str, list[float]] = {}
-            for seed in range(given.seeds):
+            for seed in range(given.first_seed, given.first_seed + given.seeds):
                 case = Case.of(dataset, arch, seed, explains="every class", keep=given.networks, progress=False)
                 for name, places in graphs_by_class(case, given.graphs).items():
                     graphs = [graph for graph in case.graphs(places) if graph.num_edges]
