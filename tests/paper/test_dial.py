@@ -154,7 +154,7 @@ def test_a_plan_stands_beside_the_scores_of_the_same_explainer() -> None:
     assert {"rcexplainer", "rcexplainer, in the order of its scores", "rcexplainer, refine = 32"} <= set(names)
 
 
-SEEDS = "without refinement, every seed and class"
+SEEDS = "unrefined, every seed and class"
 
 
 def judged(change, model: str = "paper") -> dict[str, tuple[bool | None, str]]:
@@ -207,7 +207,7 @@ def lowered(name: str, seed: int, drop: float, greedy: float = 2.0):
 
 def test_scores_alone_that_are_too_low_are_named_with_seed_and_class() -> None:
     found = judged(lowered("active", 1, 1.7))
-    assert failed(found) == {"nci1: without refinement": (False, ".907 (active; lowest .850, seed 1)")}
+    assert failed(found) == {"nci1: unrefined": (False, ".907 (active; lowest .850, seed 1)")}
     assert found[SEEDS] == (True, "lowest: nci1, paper, seed 1, active: .850 (greedy's fidelity .400)")
     # the other class has a lower aim; its single seed is still too low
     found = judged(lowered("inactive", 2, 1.5))
@@ -216,7 +216,7 @@ def test_scores_alone_that_are_too_low_are_named_with_seed_and_class() -> None:
 
 def test_scores_alone_on_another_network_are_judged_by_the_mean_of_both_classes() -> None:
     assert failed(judged(lowered("active", 1, 1.244), "gcn")) == {
-        "nci1: without refinement on paper-deep-head, gin, gcn": (False, ".883 (gcn; lowest .622, seed 1, active)"),
+        "nci1: unrefined on paper-deep-head, gin, gcn": (False, ".883 (gcn; lowest .622, seed 1, active)"),
         SEEDS: (False, "nci1, gcn, seed 1, active: .622 (greedy's fidelity .400)"),
     }
 
@@ -246,16 +246,16 @@ def test_a_class_without_a_ratio_leaves_the_claims_open() -> None:
         if variant == "rcexplainer":
             result["points"][0]["classes"]["active"] = {"runs": 1, "places": [], "drops": []}
 
-    assert judged(nowhere)["nci1: without refinement"] == (None, "not measured")
+    assert judged(nowhere)["nci1: unrefined"] == (None, "not measured")
 
 
 def test_networks_that_were_not_run_leave_the_claims_about_them_open() -> None:
     planned = plan("dial", "standard")
     results = {job: one for job, one in results_of(planned).items() if job.inputs["model"] == "paper"}
     found = {one.claim: one for one in verdicts(planned, results)}
-    assert found["nci1: without refinement"].reached
+    assert found["nci1: unrefined"].reached
     assert found["nci1: no method above RCExplainer with as few model runs"].reached
-    for claim in ("nci1: without refinement on paper-deep-head, gin, gcn", SEEDS):
+    for claim in ("nci1: unrefined on paper-deep-head, gin, gcn", SEEDS):
         assert (found[claim].reached, found[claim].found) == (None, "rcexplainer: not run; greedy: not run")
 
 

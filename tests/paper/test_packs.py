@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from rcexplainer import __version__
 from rcexplainer.engine.process_pool import _context
 from rcexplainer.paper import store as store_module
 from rcexplainer.paper.job import Job
@@ -152,6 +153,19 @@ def test_the_results_of_this_repository_are_whole_and_as_they_were() -> None:
         assert Job(one.kind, one.inputs, one.label).digest == one.digest
         assert one.about["versions"]["rcexplainer"]
         assert one.about["commit"]
+
+
+def test_a_result_of_defaults_that_have_changed_says_so(store: Store, monkeypatch) -> None:
+    """The same version, the same request, other fields: it is shown until the job is run."""
+    version = {"versions": {"rcexplainer": __version__}}
+    former, today = (
+        measure_job("mutagenicity", "paper", 0, "rcexplainer", settings=settings)
+        for settings in ({"network": "neighbours"}, {})
+    )
+    store.put(former, {"value": 1}, 1.0, about=version)
+    record = store.earlier([today])[today]
+    assert record.shown_for(today)["as_of"].endswith(", earlier")
+    assert "as_of" not in record.shown_for(former)
 
 
 def test_two_settings_of_one_request_are_both_kept(store: Store) -> None:

@@ -23,13 +23,15 @@ from rcexplainer.saving.files import write_whole
 
 FRONT_PAGE, HEADLINE_PAGE = "README.md", "headlines.md"
 BETWEEN_FINDINGS = re.compile(r"; (?![^()]*\))")  # not inside brackets
+IN_BRACKETS = re.compile(r" \([^()]*\)$")
 READING = (
     "An arrow says which direction is better; the best of a column is bold, or all that are printed alike. Greedy "
     "deletion, the reference, and random order, the floor, do not compete. Values are means ± standard deviations over "
     "the seeds; for times the standard deviation is over single explanations, and numbers of edges are medians, "
     "averaged over the seeds. Verdicts compare methods on the instances that both explained. Results of an earlier "
     "version say so, and are shown until they are run again; so are results whose digest is not of what was computed "
-    "(relabelled), and those on a network that was trained anew since (other weights)."
+    "(relabelled), those on a network that was trained anew since (other weights), and those of defaults that have "
+    "changed since (earlier)."
 )
 
 
@@ -152,10 +154,15 @@ def _claims(judged: Sequence[Verdict]) -> list[str]:
 
 
 def _shortened(one: Verdict) -> Verdict:
-    """The claim with the first of its findings and a short name of its version: the page of the entry says it all."""
+    """The claim with the first of its findings and a short name of its version: the page of the entry says it all.
+
+    Of a claim that is reached, what stands in brackets is left out too.
+    """
     first, *others = BETWEEN_FINDINGS.split(one.found)
-    found = f"{first}; and {len(others)} more" if others else first
-    version = f" (v{one.as_of})" if one.as_of else ""
+    first = IN_BRACKETS.sub("", first) if one.reached else first
+    found = f"{first}; {len(others)} more" if others else first
+    oldest = one.as_of.partition(",")[0].removesuffix(" in part")
+    version = f" (v{oldest})" if oldest else ""
     return replace(one, found=found + version, as_of="")
 
 

@@ -124,11 +124,12 @@ class Record:
 
         Returns:
             The result; with a key `as_of` where it is no answer of this version: the version that made it, and whether
-            it was relabelled, or is of the same network with other weights.
+            it was relabelled, is of the same network with other weights, or of this version with other defaults.
         """
         if self.answers(job, weights):
             return self.result if self.version == short_version(__version__) else self.result | {"as_of": self.version}
-        other = ", other weights" if self.digest == job.digest else ""
+        former = ", earlier" if self.version == short_version(__version__) else ""
+        other = ", other weights" if self.digest == job.digest else former
         return self.result | {"as_of": self.version + (", relabelled" if self.relabelled else other)}
 
 

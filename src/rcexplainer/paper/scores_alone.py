@@ -95,19 +95,19 @@ def score_claims(settings: EntrySettings, aims: Mapping[str, Any], found: Tagged
         own = dataset, model
         aim = ", ".join(f"{column(least)} {name}" for name, least in classes.items())
         checks = opened[own] or [_class_check(ratios[own], name, least) for name, least in classes.items()]
-        yield f"{dataset}: without refinement", f"≥ {aim} of greedy", checks
+        yield f"{dataset}: unrefined", f"≥ {aim} of greedy", checks
         further = [opened[dataset, one] or [_both_check(ratios[dataset, one], one, aims["both"])] for one in others]
         aim = f"≥ {column(aims['both'])} of greedy, mean of both classes"
         if further:
             yield (
-                f"{dataset}: without refinement on {', '.join(others)}",
+                f"{dataset}: unrefined on {', '.join(others)}",
                 aim,
                 [one for some in further for one in some],
             )
     checks = [one for missing in opened.values() for one in missing]
     checks += _seed_checks({panel: ratios[panel] for panel in panels if not opened[panel]}, aims["seed"])
     aim = f"≥ {column(aims['seed'])} of greedy where its mean fidelity is above {column(LITTLE_FIDELITY)}"
-    yield "without refinement, every seed and class", aim, checks
+    yield "unrefined, every seed and class", aim, checks
 
 
 def _opened(settings: EntrySettings, methods: MethodResults) -> list[ClaimCheck]:
