@@ -11,8 +11,8 @@ from rcexplainer.cli.threads import use_threads
 from rcexplainer.saving.documents import writable_folder
 
 ENTRY_HELP = (
-    "datasets, fidelity, authors, authors-long, boundaries, robustness, stability, time, dial, nodes, nodes-edgeless, "
-    "links, candidates, lambda, case-study, ablation, tradeoff, tuning, qualitative, training, or all."
+    "datasets, fidelity, authors, authors-long, boundaries, robustness, stability, time, dial, planned, nodes, "
+    "nodes-edgeless, links, candidates, lambda, case-study, ablation, tradeoff, tuning, qualitative, training, or all."
 )
 EXAMPLES = (
     "rcexplainer reproduce all --profile quick --out results/quick --jobs 2",
