@@ -7,11 +7,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from rcexplainer.core import deletion_plan
-from rcexplainer.core.deletion_plan import DeletionPlan, PlanTerms, Sequences
+from rcexplainer.core import deletion_plan, plan_terms
+from rcexplainer.core.deletion_plan import DeletionPlan, Sequences
 from rcexplainer.core.mask_gates import NeighbourGate
 from rcexplainer.core.mask_net import EdgeMaskNet
 from rcexplainer.core.plan_net import PlanGate, PlanNet, plan_from
+from rcexplainer.core.plan_terms import PlanTerms
 
 PATH = torch.tensor([[0, 1, 2], [1, 2, 3]])  # units 0, 1, 2 in a row: 0 – 1 – 2 – 3
 
@@ -145,7 +146,7 @@ def test_copies_have_the_logits_of_their_own_deletions() -> None:
 
 def test_many_classes_are_answered_alike(monkeypatch) -> None:
     few = random_plan().given(torch.tensor([1]))
-    monkeypatch.setattr(deletion_plan, "FEW_CLASSES", 1)
+    monkeypatch.setattr(plan_terms, "FEW_CLASSES", 1)
     torch.testing.assert_close(random_plan().given(torch.tensor([1])), few)
 
 

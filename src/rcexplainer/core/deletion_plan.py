@@ -16,16 +16,16 @@ g [units], a, k, l [units, r], o [classes, r]; D as positions of units; c the ou
 predicted class or, towards chosen classes, the pair of both.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
 from torch import Tensor
 
 from rcexplainer.core.gates import uniform
-from rcexplainer.core.mask_gates import FEW_CLASSES
 from rcexplainer.core.plackett_luce import FLOOR, log_softmax
+from rcexplainer.core.plan_terms import Neighbours, PlanTerms, UnitView, deleted_around
 from rcexplainer.core.segments import gather_ranges, owners, ranks, split_by_cost
 
 TIE = 1e-4  # logits this close, relative to the largest, tie: rounding must not decide between units that are alike
@@ -36,73 +36,6 @@ DIGITS = 4  # of logits by which units are ranked that the plan does not reach
 PIECE_UNITS = 1 << 18  # units of copies that are looked at together
 MOST_VISITS = 1 << 24  # steps times units, at most, of an instance: a plan for a huge graph is short
 Compared = Callable[[Tensor], Tensor]
-
-
-@dataclass(frozen=True, eq=False)
-class PlanTerms:
-    """What the plan network says of every unit.
-
-    Attributes:
-        logit: g [units].
-        start: a [units, r].
-        near: k [units, r].
-        far: l [units, r].
-        row: c [units], the class of the unit's instance.
-        reply: o [classes, r].
-    """
-
-    logit: Tensor
-    start: Tensor
-    near: Tensor
-    far: Tensor
-    row: Tensor
-    reply: Tensor
-
-    def each(self, change: Callable[[Tensor], Tensor]) -> "PlanTerms":
-        """The same with every term of the units changed."""
-        own = {field.name: change(getattr(self, field.name)) for field in fields(self) if field.name != "reply"}
-        return replace(self, **own)
-
-    @classmethod
-    def joined(cls, parts: Sequence["PlanTerms"]) -> "PlanTerms":
-        """The terms of several batches, one after the other."""
-        names = [field.name for field in fields(cls) if field.name != "reply"]
-        return replace(parts[0], **{name: torch.cat([getattr(part, name) for part in parts]) for name in names})
-
-
-@dataclass(frozen=True, eq=False)
-class _View:
-    """Some units, or copies of them, and what is needed to answer for each."""
-
-    logit: Tensor
-    start: Tensor
-    row: Tensor
-    reply: Tensor
-    pair: Tensor  # [2, units] nodes of the copies
-
-    def some(self, units: Tensor) -> "_View":
-        """Those at these positions."""
-        logit, start, row = (values.index_select(0, units) for values in (self.logit, self.start, self.row))
-        return _View(logit, start, row, self.reply, self.pair.index_select(1, units))
-
-    def answers(self, around: Tensor) -> Tensor:
-        """f(u | D) from what was deleted around each node, [nodes, r]."""
-        hidden = self.start + around.index_select(0, self.pair[0])
-        hidden = (hidden + around.index_select(0, self.pair[1])).relu()
-        if len(self.reply) <= FEW_CLASSES:  # a product with the weights of all classes is faster than gathering one
-            return self.logit + (hidden @ self.reply.T).gather(1, self.row[:, None]).squeeze(1)
-        return self.logit + (hidden * self.reply.index_select(0, self.row)).sum(1)
-
-
-def _around(pair: Tensor, num_nodes: int, ends: Tensor, near: Tensor, far: Tensor) -> Tensor:
-    """What was deleted around each node, [nodes, r]: k at its own, l at its neighbours'.
-
-    pair [2, units] of all units, ends [2, d] of those that are gone, with near and far [d, r].
-    """
-    (i, j), nothing = pair, near.new_zeros(num_nodes, near.size(1))
-    here = nothing.index_add(0, ends.flatten(), near.repeat(2, 1))
-    there = nothing.index_add(0, ends.flatten(), far.repeat(2, 1))
-    return here.index_add(0, i, there.index_select(0, j)).index_add(0, j, there.index_select(0, i))
 
 
 def most_steps(counts: Tensor, steps: int, visits: int) -> Tensor:
@@ -123,36 +56,6 @@ def _first_largest(values: Tensor, owner: Tensor, number: int) -> Tensor:
     first = torch.full((number,), len(values), device=values.device)
     first = first.scatter_reduce(0, owner, torch.where(near, place, len(values)), "amin")
     return torch.where(first < len(values), first, -1)
-
-
-@dataclass(frozen=True, eq=False)
-class Neighbours:
-    """The neighbours of every node: `nodes[ptr[i] : ptr[i + 1]]` are those of node i."""
-
-    ptr: Tensor
-    nodes: Tensor
-
-    @classmethod
-    def of(cls, pair: Tensor, num_nodes: int) -> "Neighbours":
-        """Those of a graph with these units [2, units]."""
-        ends, others = torch.cat([pair, pair.flip(0)], 1)
-        order = ends.argsort()
-        counts = torch.bincount(ends, minlength=num_nodes)
-        return cls(torch.cat([counts.new_zeros(1), counts.cumsum(0)]), others[order])
-
-    def add_(self, around: Tensor, pair: Tensor, near: Tensor, far: Tensor) -> None:
-        """Add deletions to what was deleted around each node, in place: only the nodes about them are visited.
-
-        Args:
-            around: [nodes, r].
-            pair: [2, d] the nodes of the units that go.
-            near: k [d, r].
-            far: l [d, r].
-        """
-        ends = pair.flatten()
-        around.index_add_(0, ends, near.repeat(2, 1))
-        places, own = gather_ranges(self.ptr[ends], self.ptr[ends + 1])
-        around.index_add_(0, self.nodes[places], far.repeat(2, 1).index_select(0, own))
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,9 +95,9 @@ class DeletionPlan:
         return self.given(self.ptr[:0])
 
     @property
-    def view(self) -> _View:
+    def view(self) -> UnitView:
         """All units, as they are."""
-        return _View(self.terms.logit, self.terms.start, self.terms.row, self.terms.reply, self.pair)
+        return UnitView(self.terms.logit, self.terms.start, self.terms.row, self.terms.reply, self.pair)
 
     def given(self, gone: Tensor) -> Tensor:
         """f(u | D) of every unit, for the units that are gone from all instances together.
@@ -206,7 +109,7 @@ class DeletionPlan:
             [units].
         """
         ends, near, far = self._deleted(gone)
-        return self.view.answers(_around(self.pair, int(self.node_ptr[-1]), ends, near, far))
+        return self.view.answers(deleted_around(self.pair, int(self.node_ptr[-1]), ends, near, far))
 
     def _deleted(self, units: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """The nodes [2, d] of these units, and their k and l [d, r]."""
@@ -250,7 +153,7 @@ class DeletionPlan:
         view = replace(view, pair=view.pair + shift)
         ends, near, far = self._deleted(index.index_select(0, gone))
         ends = ends + shift.index_select(0, gone)
-        return view.answers(_around(view.pair, int(nodes.sum()), ends, near, far))
+        return view.answers(deleted_around(view.pair, int(nodes.sum()), ends, near, far))
 
     @torch.no_grad()
     def drawn(self, kept: Tensor, sharpness: float, generator: torch.Generator) -> Tensor:

@@ -9,9 +9,9 @@ from typing import cast
 
 from torch import Tensor, nn
 
-from rcexplainer.core.deletion_plan import PlanTerms
 from rcexplainer.core.mask_gates import NeighbourGate, answers, own_weights
 from rcexplainer.core.mask_net import EdgeMaskNet
+from rcexplainer.core.plan_terms import PlanTerms
 
 WIDTH = 16  # r
 SMALL = 0.3  # first weights of P, relative to the usual: at the beginning deletions change little

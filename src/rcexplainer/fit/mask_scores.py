@@ -8,9 +8,10 @@ from torch import Tensor
 
 from rcexplainer.config import RCConfig
 from rcexplainer.core.calibration import Calibration, relative_shares
-from rcexplainer.core.deletion_plan import DeletionPlan, PlanTerms
+from rcexplainer.core.deletion_plan import DeletionPlan
 from rcexplainer.core.mask_net import EdgeMaskNet
 from rcexplainer.core.plan_net import PlanNet
+from rcexplainer.core.plan_terms import PlanTerms
 from rcexplainer.fit.network import class_pair, connected_units, logits_of
 from rcexplainer.fit.relevance import Relevance
 from rcexplainer.gnn.instances import Instances, Observation
