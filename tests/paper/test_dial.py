@@ -131,13 +131,13 @@ def test_the_scores_alone_are_measured_on_more_networks() -> None:
     assert {(tags["dataset"], tags["model"]) for tags in jobs.values()} == {
         (dataset, model) for dataset in ("mutagenicity", "nci1") for model in ("paper-deep-head", "gin", "gcn")
     }
-    assert {tags["variant"] for tags in jobs.values()} == {"rcexplainer", "greedy"}
+    assert {tags["variant"] for tags in jobs.values()} == {"rcexplainer", "occlusion", "greedy"}
     assert all(job.inputs["refine"] == [0] and job.inputs["most"] == 100 for job in jobs)
-    assert len(jobs) == 2 * 3 * 2 * 3
+    assert len(jobs) == 2 * 3 * 3 * 3
     assert list(planned.rows)[-1] in jobs  # after all others
     made = tables(planned, results_of(planned))
     assert len(made) == 8 + 1
-    assert [len(one.rows) for one in made] == [7 + 15] * 2 + [2] * 6 + [16]
+    assert [len(one.rows) for one in made] == [7 + 15] * 2 + [3] * 6 + [16]
     assert {tags["model"] for tags in plan("dial", "quick").rows.values()} == {"paper"}
 
 
@@ -145,7 +145,7 @@ def test_a_plan_stands_beside_the_scores_of_the_same_explainer() -> None:
     planned = plan("planned", "standard")
     jobs = [job for job in planned.rows if job.kind == "dial"]
     assert {job.inputs["seed"] for job in jobs} == {10, 11, 12}  # nothing was tuned on them
-    assert {job.inputs["method"] for job in jobs} == {"rcexplainer", "greedy"}
+    assert {job.inputs["method"] for job in jobs} == {"rcexplainer", "occlusion", "greedy"}
     ours = [job for job in jobs if job.inputs["method"] == "rcexplainer"]
     assert all(job.inputs["refine"][:2] == [0, "scores"] for job in ours)
     assert all(job.inputs["refine"] == [0, "scores"] for job in ours if job.inputs["model"] != "paper")

@@ -141,10 +141,11 @@ def tradeoff(settings: EntrySettings) -> JobList:
 def dial(settings: EntrySettings) -> JobList:
     """Every method on one network, RCExplainer with each number of runs for its ranking; without refinement on others.
 
-    The latter are the networks `scores_alone`, with greedy deletion as the denominator of all ratios.
+    The latter are the networks `scores_alone`, with greedy deletion as the denominator of all ratios, and occlusion:
+    what the true effects of single deletions would be worth there.
     """
     free = [many for many in settings["refine"] if many in (0, BY_SCORES)]
-    alone = {"models": settings["scores_alone"], "methods": [OURS, "greedy"], "refine": free}
+    alone = {"models": settings["scores_alone"], "methods": [OURS, "occlusion", "greedy"], "refine": free}
     return _dials(settings) | _dials(settings | alone)
 
 
