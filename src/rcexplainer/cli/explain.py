@@ -81,7 +81,7 @@ def explain(
             metavar="NAME",
             rich_help_panel=METHOD,
             help="Search for edges to delete: prefix (the shortest prefix of the ranking that changes the prediction), "
-            "greedy (where no prefix does, delete further edges greedily) or none (edge scores only).",
+            "greedy (where no prefix does, delete further edges greedily) or none (scores and order of deletion only).",
         ),
     ] = "prefix",
     budget: Annotated[

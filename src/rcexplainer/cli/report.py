@@ -1,4 +1,4 @@
-"""`rcexplainer report`: one HTML page of a folder of results."""
+"""`rcexplainer report`: the pages of a folder of results."""
 
 from pathlib import Path
 from typing import Annotated
@@ -24,7 +24,7 @@ def report(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write one HTML page with the verdicts, tables and figures of a folder of results; nothing is run again."""
+    """Write report.html and the Markdown pages of a folder of results again; nothing is run."""
     from rcexplainer.paper.report import write_report
 
     if out is not None:

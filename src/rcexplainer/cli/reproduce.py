@@ -29,8 +29,8 @@ def reproduce(
         str,
         typer.Option(
             metavar="NAME",
-            help="Size of the run: quick (minutes, shows that all of it works), standard (hours, 3 seeds) or paper "
-            "(10 seeds).",
+            help="Size of the run: quick (minutes, shows that all of it works), standard (3 to 5 seeds, all entries in "
+            "a day) or paper (10 seeds).",
         ),
     ] = "quick",
     out: Annotated[

@@ -31,7 +31,7 @@ def page(
         explanations: Explanations; or a dict from the names of methods to their explanations of the same instances.
         path: The file, which ends in .html; its folder is made if needed.
         fitted: The explainer that made them, or any of the same model. It runs the model to find the prediction after
-            deleting the 1, 2, … most important edges and after deleting each edge alone. None: the page has neither.
+            deleting the first 1, 2, … edges and after deleting each edge alone. None: the page has neither.
         title: Heading of the page.
         names: What instances are called whose graph has no `id`; their numbers by default.
         node_names: What each one-hot node feature stands for, such as an element.

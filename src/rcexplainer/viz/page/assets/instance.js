@@ -121,12 +121,12 @@ function makeEdgesFocusable(drawing, instance, result, method) {
   }
 }
 
-// Such as "c4–N7: score 0.981, 1st of 21; deleted alone: negative, p(positive) 0.961234 → 0.123456".
+// Such as "c4–N7: score 0.981, 1st of 21 to delete; deleted alone: negative, p(positive) 0.961234 → 0.123456".
 function edgeText(instance, result, edge) {
   const [u, v] = instance.edges[edge];
   const rank = result.ranks[edge];
   const joint = instance.one_way.includes(edge) ? "→" : "–";
-  const parts = [`${instance.names[u]}${joint}${instance.names[v]}: score ${short(result.scores[edge])}, ${ordinal(rank + 1)} of ${instance.size}`];
+  const parts = [`${instance.names[u]}${joint}${instance.names[v]}: score ${short(result.scores[edge])}, ${ordinal(rank + 1)} of ${instance.size} to delete`];
   if (result.relevance) parts.push(`relevance ${short(result.relevance[edge])}`);
   if (instance.motif.includes(edge)) parts.push("in the motif");
   const alone = result.curve?.singles[rank];

@@ -18,7 +18,7 @@ function showDeletion(instance) {
   const { lengths } = results[0].curve;
   const slider = html("input", { type: "range", id: "slider", min: 0, max: lengths.length - 1, step: 1, value: 0 });
   slider.addEventListener("input", () => setStep(Number(slider.value)));
-  const label = html("label", { for: "slider" }, `Delete the most important ${page.noun}s, one after the other`);
+  const label = html("label", { for: "slider" }, `Delete ${page.noun}s one after the other, those that do most together first`);
   const ends = html("p", { class: "ends", "aria-hidden": "true" }, html("span", {}, "nothing deleted"), html("span", {}, `all ${instance.size}`));
   const answer = html("p", { class: "answer", id: "answer" });
   const back = button("Show the counterfactual", () => setStep(null), { id: "show-counterfactual", "aria-pressed": "true" });
@@ -55,7 +55,7 @@ function curveKey(instance) {
   return html("ul", { class: "curve-key" }, ...lines, full);
 }
 
-// Such as "Without the 2 most important bonds: negative, p(positive) = 0.123456".
+// Such as "Without the first 2 bonds: negative, p(positive) = 0.123456".
 function answerText(instance) {
   const said = instance.results.flatMap((result, place) => {
     if (!result.curve) return [];
@@ -66,7 +66,7 @@ function answerText(instance) {
   });
   const shown = instance.results.find((result) => result.curve);
   const length = state.step === null ? null : shown.curve.lengths[state.step];
-  const which = length === 1 ? `Without the most important ${page.noun}` : `Without the ${length} most important ${page.noun}s`;
+  const which = length === 1 ? `Without the first ${page.noun}` : `Without the first ${length} ${page.noun}s`;
   const nothing = length === 0 || state.asked?.count === 0;
   const chosen = state.asked && `Without ${counted(state.asked.count, page.noun)} of your choice`;
   const start = nothing ? "Nothing deleted" : chosen || (length === null ? "Counterfactual" : which);
