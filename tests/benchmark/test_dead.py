@@ -40,6 +40,13 @@ def test_random_order_is_the_floor_and_never_dead(case, at_random) -> None:
     assert random_sum(case.split, shown) == random_sum(case.split, shown)
 
 
+def test_a_plan_of_deletions_has_no_part_in_the_floor(case) -> None:
+    shown = case.explain(METHODS["greedy"].fit(case, False), case.places, "none")
+    planned = [replace(one, order=one.units.to_edges(one.unit_order, -1)) for one in shown]
+    assert random_sum(case.split, planned) == random_sum(case.split, shown)
+    assert verdict(case, planned) == ""
+
+
 def test_nodes_have_a_floor_too(node_case) -> None:
     shown = node_case.explain(METHODS["random"].fit(node_case, False), node_case.some(10), "none")
     assert -1 < random_sum(node_case.split, shown) < 5
