@@ -150,14 +150,6 @@ def test_a_result_under_another_digest_is_never_an_answer(packed: bool, store: S
     assert store.get(false) == {"twice": 14}
 
 
-def test_a_record_that_is_marked_as_relabelled_is_no_answer_either() -> None:
-    job = Job("toy", {"number": 1}, "toy")
-    kept = Record("toy", "toy", job.inputs, job.digest, 1.0, {}, {})
-    assert kept.answers(job)
-    marked = Record("toy", "toy", job.inputs, job.digest, 1.0, {}, {"relabelled": "its commit did not know number"})
-    assert not marked.answers(job)
-
-
 def test_pages_say_what_is_not_an_answer(tmp_path, monkeypatch) -> None:
     about = {"versions": {"rcexplainer": "0.1.0", "torch": "2"}, "machine": "m", "commit": "abc", "dirty": True}
     monkeypatch.setattr(store_module, "origin", lambda: about)

@@ -1,6 +1,5 @@
 """Results of an earlier version: found by their request, shown as what they are, and never taken for done."""
 
-import json
 import re
 from dataclasses import replace
 
@@ -9,7 +8,6 @@ import pytest
 from rcexplainer.paper import job_inputs, record, store
 from rcexplainer.paper.entries import PAPER_ENTRIES, plan, tables
 from rcexplainer.paper.job import Job
-from rcexplainer.paper.job_lists import measurements
 from rcexplainer.paper.markdown_pages import write_pages
 from rcexplainer.paper.record import Record, as_of, newest
 from rcexplainer.paper.report import write_report
@@ -33,11 +31,9 @@ def test_a_request_is_all_but_how_it_is_carried_out() -> None:
     one = Job("toy", {"number": 1, "settings": {"a": 1}, "fields": {"x": 1}, "network": "n", "version": 1}, "toy")
     two = replace(one, inputs=one.inputs | {"fields": {}, "network": "m", "version": 2})
     assert one.digest != two.digest
-    assert one.requests == two.requests
-    assert replace(one, inputs=one.inputs | {"number": 2}).requests != one.requests
-    renamed = replace(one, inputs=one.inputs | {"settings": {"b": 1}}, stored={"a": 1})
-    assert renamed.requests[0] != one.requests[0]
-    assert renamed.requests[1] == one.requests[0]
+    assert one.request == two.request
+    assert replace(one, inputs=one.inputs | {"number": 2}).request != one.request
+    assert replace(one, inputs=one.inputs | {"settings": {"b": 1}}).request != one.request
 
 
 def test_the_newest_of_several() -> None:
@@ -131,53 +127,22 @@ def test_results_of_another_version_say_so_even_if_nothing_has_changed(folder: S
     assert tables(planned, found.results)[0].caption.endswith("(as of version 0.1)")
 
 
-SETTINGS = {
-    "datasets": ["ba-2motifs"],
-    "model": "paper",
-    "seeds": 1,
-    "settings": {"epochs": 3},
-    "stored": {"epochs": 4},
-    "variants": {
-        "base": {"settings": {"noise": 0.0}},
-        "renamed": {"like": "base", "settings": {"weight_effect": 0.5}, "stored": {"weight_effort": 0.5}},
-        "further": {"like": "renamed", "settings": {"scaled": False}},
-        "gone": {"like": "base", "stored": {"melted": 1}, "retired": True},
-    },
-}
-
-
-def test_settings_in_the_words_of_version_0_1() -> None:
-    base, renamed, further, gone = variants(SETTINGS)
-    assert (base.settings, base.stored) == ({"epochs": 3, "noise": 0.0}, {"epochs": 4, "noise": 0.0})
-    assert renamed.settings == {"epochs": 3, "noise": 0.0, "weight_effect": 0.5}
-    assert renamed.stored == {"epochs": 4, "noise": 0.0, "weight_effort": 0.5}
-    assert further.stored == {"epochs": 4, "noise": 0.0, "weight_effort": 0.5, "scaled": False}
-    assert gone.stored == {"epochs": 4, "noise": 0.0, "melted": 1}
-    assert [one.retired for one in (base, renamed, further, gone)] == [False, False, False, True]
-
-
-def test_a_retired_variant_is_shown_and_not_run() -> None:
-    jobs = measurements(SETTINGS)
-    by_name = {tags.get("variant"): job for job, tags in jobs.items()}
-    gone, renamed = by_name["gone"], by_name["renamed"]
-    assert gone.retired
-    assert "fields" not in gone.inputs
-    before = renamed.inputs | {"settings": {"epochs": 4, "noise": 0.0, "weight_effort": 0.5}, "fields": {"old": 1}}
-    assert Job("measure", before, "then").requests[0] in renamed.requests
-    old = gone.inputs | {"settings": {"epochs": 4, "noise": 0.0, "melted": 1}, "fields": {"old": 1}}
-    assert Job("measure", old, "then").requests[0] in gone.requests
+def test_a_variant_has_the_settings_of_the_one_it_is_like() -> None:
+    known = {"base": {"settings": {"noise": 0.0}}, "further": {"like": "base", "settings": {"scaled": False}}}
+    base, further = variants({"settings": {"epochs": 3}, "variants": known})
+    assert base.settings == {"epochs": 3, "noise": 0.0}
+    assert further.settings == {"epochs": 3, "noise": 0.0, "scaled": False}
 
 
 def test_every_stored_result_of_this_repository_is_shown(tmp_path, monkeypatch) -> None:
-    """Also if every setting is carried out otherwise: nothing that version 0.1 measured gets lost from the pages."""
+    """Also if every setting is carried out otherwise: nothing that was measured gets lost from the pages."""
     (tmp_path / "runs").symlink_to(RESULTS / "runs")
     (tmp_path / "profile.json").write_bytes((RESULTS / "profile.json").read_bytes())
     monkeypatch.setattr(job_inputs, "KIND_VERSIONS", dict.fromkeys(job_inputs.KIND_VERSIONS, 99))
     monkeypatch.setattr(record, "__version__", "9.9.9")
     found = open_folder(tmp_path)
-    stored = {one.request for one in Store(tmp_path).archive.by_digest.values() if one.version == "0.1"}
-    assert len(stored) == 6  # the others were run again since
-    assert {request for job in found.records for request in job.requests} >= stored
+    stored = {one.request for one in Store(tmp_path).archive.by_digest.values()}
+    assert {job.request for job in found.records} >= stored
     assert not any(found.done(planned) for planned in found.plans)
     front = write_pages(found)
     assert front.stat().st_size < 25_000
@@ -186,16 +151,5 @@ def test_every_stored_result_of_this_repository_is_shown(tmp_path, monkeypatch) 
         if tables(planned, found.results):
             assert f"]({planned.name}.md)" in text
             page = (tmp_path / f"{planned.name}.md").read_text("utf-8")
-            kept = {request for job in planned.rows if not job.retired for request in job.requests} & stored
-            assert "as of version 0.1" in page or not kept
             assert "as of version 0." in page
     assert {planned.name for planned in found.plans} == set(PAPER_ENTRIES)
-
-
-def test_a_retired_row_of_the_ablation_has_its_results_of_version_0_1() -> None:
-    planned = plan("ablation", "standard")
-    retired = [job for job in planned.rows if job.retired]
-    assert len(retired) == 6
-    assert set(retired).isdisjoint(planned.jobs)
-    assert {json.dumps(job.inputs["settings"], sort_keys=True).count("warmup") for job in retired} == {1}
-    assert len(Store(RESULTS).earlier(retired)) == 6

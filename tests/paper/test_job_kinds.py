@@ -51,7 +51,7 @@ def test_a_method_made_otherwise_is_another_job(monkeypatch) -> None:
     monkeypatch.setitem(METHODS, "gnnexplainer", replace(METHODS["gnnexplainer"], settings=lambda *_: {"lr": 9}))
     after = measure_job("ba-2motifs", "paper", 0, "gnnexplainer")
     assert after.digest != before.digest
-    assert after.requests == before.requests  # but it is the same request
+    assert after.request == before.request  # but it is the same request
 
 
 def test_other_settings_are_another_job() -> None:
@@ -68,7 +68,7 @@ def test_a_baseline_with_settings_of_its_own_is_another_job() -> None:
         measure_job("ba-2motifs", "paper", 0, "pgexplainer", own=own) for own in (None, {}, {"lr": 0.5})
     )
     assert plain.digest == same.digest != other.digest
-    assert plain.requests == same.requests != other.requests
+    assert plain.request == same.request != other.request
     assert "own" not in plain.inputs
     assert other.inputs["fields"]["settings"]["lr"] == 0.5
 

@@ -69,6 +69,6 @@ def random_sum(split: SplitModel, ones: Sequence[Explanation], seed: int = 0) ->
 
 
 def _shuffled(one: Explanation, generator: torch.Generator) -> Explanation:
-    """The same instance with a random score for every unit, and no plan; that of edges of no unit, at −1, is not used."""
+    """The same instance with a random score for every unit, and no plan; that of edges of no unit, at −1, is unused."""
     draws = torch.rand(len(one.units) + 1, generator=generator)
     return replace(one, scores=draws[one.within(one.units.of_edge)], order=None)

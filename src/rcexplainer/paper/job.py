@@ -11,7 +11,7 @@ question, so that it can be shown, and said to be that version's, until it is ru
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -29,17 +29,11 @@ class Job:
         kind: A key of `job_work.WORK`.
         inputs: What the result depends on; JSON values.
         label: For people; part of the name of the job's file.
-        stored: The settings that version 0.1 had for the same request, where they were written otherwise.
-        earlier: Other inputs as version 0.1 had them for what is asked now, such as fewer levels of noise.
-        retired: This version cannot run it: only an earlier result is shown.
     """
 
     kind: str
     inputs: dict[str, Any]
     label: str
-    stored: dict[str, Any] | None = field(default=None, compare=False)
-    retired: bool = field(default=False, compare=False)
-    earlier: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @cached_property
     def digest(self) -> str:
@@ -51,11 +45,9 @@ class Job:
         return digest_of(self.kind, self.inputs)
 
     @cached_property
-    def requests(self) -> tuple[str, ...]:
-        """The request, as a hash: with its own inputs, and with those it had in version 0.1."""
-        then = self.earlier | ({} if self.stored is None else {"settings": self.stored})
-        own = request(self.kind, self.inputs)
-        return (own, request(self.kind, self.inputs | then)) if then else (own,)
+    def request(self) -> str:
+        """What is asked, as a hash."""
+        return request(self.kind, self.inputs)
 
     def __hash__(self) -> int:
         return hash(self.digest)

@@ -55,20 +55,15 @@ def network_job(dataset: str, model: str, seed: int, recipe: str = "ours") -> Jo
     return made_job("network", f"{dataset}-{model}{name}-{seed}", inputs | other)
 
 
-def made_job(
-    kind: str, label: str, inputs: dict[str, Any], stored: Mapping[str, Any] | None = None, retired: bool = False
-) -> Job:
+def made_job(kind: str, label: str, inputs: dict[str, Any]) -> Job:
     """A job of this version of its kind.
 
     Args:
         kind: A key of `KIND_VERSIONS`.
         label: For people.
         inputs: What its result depends on.
-        stored: The settings as version 0.1 wrote them; None, or the same as in `inputs`: they did not differ.
-        retired: Whether this version has no such settings.
     """
-    same = stored is None or dict(stored) == inputs.get("settings")
-    return Job(kind, {**inputs, "version": KIND_VERSIONS[kind]}, label, None if same else dict(stored or {}), retired)
+    return Job(kind, {**inputs, "version": KIND_VERSIONS[kind]}, label)
 
 
 def on_network(dataset: str, model: str, seed: int, recipe: str | None = None) -> dict[str, Any]:
@@ -92,7 +87,6 @@ def method_inputs(
     preset: str,
     settings: Mapping[str, Any] | None,
     own: Mapping[str, Any] | None = None,
-    retired: bool = False,
 ) -> dict[str, Any]:
     """A method, and field by field what it is made with: where a preset or a default changes, it is run again.
 
@@ -105,13 +99,12 @@ def method_inputs(
         preset: Of RCExplainer.
         settings: Of RCExplainer, on top of the preset.
         own: Of a baseline, on top of its tuned settings.
-        retired: Whether this version has no such settings, and no fields for them.
     """
     ours = {name: value for name, value in (settings or {}).items() if FORMER.get(name) != value}
     other = dict(own or {})
     inputs: dict[str, Any] = {"method": method, "preset": preset, "settings": ours, **({"own": other} if other else {})}
     made = MethodInputs(task_of(dataset), seed, preset, dict(settings or {}), tuned_settings(dataset, method), other)
-    return inputs if retired else inputs | {"fields": METHODS[method].settings(made)}
+    return inputs | {"fields": METHODS[method].settings(made)}
 
 
 def as_run(inputs: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ dial      fit one method; fidelity and model runs on held-out graphs of every cl
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from rcexplainer.benchmark.methods import METHODS, USUAL, Caps, MethodInputs
@@ -38,14 +38,12 @@ def _method_job(
     settings: Mapping[str, Any] | None = None,
     own: Mapping[str, Any] | None = None,
     recipe: str | None = None,
-    stored: Mapping[str, Any] | None = None,
-    retired: bool = False,
 ) -> Job:
     """A job of one method on one network; `more` are the inputs of its kind, others as for `measure_job`."""
     inputs = on_network(dataset, model, seed, recipe)
-    inputs |= method_inputs(dataset, seed, method, preset, settings, own, retired) | dict(more)
+    inputs |= method_inputs(dataset, seed, method, preset, settings, own) | dict(more)
     name = "" if recipe is None else f"-{recipe}"
-    return made_job(kind, f"{dataset}-{model}{name}-{seed}-{method}", inputs, stored, retired)
+    return made_job(kind, f"{dataset}-{model}{name}-{seed}-{method}", inputs)
 
 
 def measure_job(
@@ -57,12 +55,9 @@ def measure_job(
     preset: str = "default",
     settings: Mapping[str, Any] | None = None,
     own: Mapping[str, Any] | None = None,
-    stored: Mapping[str, Any] | None = None,
-    retired: bool = False,
     caps: Caps = USUAL,
     noise: Sequence[float] = (),
     k: Sequence[int] = (8,),
-    earlier: Mapping[str, Any] | None = None,
 ) -> Job:
     """A method to be measured on the held-out instances of a network.
 
@@ -74,20 +69,16 @@ def measure_job(
         preset: Of RCExplainer.
         settings: Of RCExplainer, on top of the preset.
         own: Of a baseline, on top of its tuned settings.
-        stored: The settings as version 0.1 wrote them, where they differ.
-        retired: Whether this version has no such settings: nothing is run.
         caps: On how many instances it is measured.
         noise: Levels of noise for robustness.
         k: Top edges that must survive noise.
-        earlier: Other inputs as version 0.1 had them, by which its results are found.
 
     Returns:
         The job.
     """
     more = {"caps": asdict(caps.within(None)), "noise": list(noise), "k": list(k)}
-    how: dict[str, Any] = {"preset": preset, "settings": settings, "own": own, "stored": stored, "retired": retired}
-    made = _method_job("measure", dataset, model, seed, method, more, **how)
-    return replace(made, earlier=dict(earlier or {}))
+    how: dict[str, Any] = {"preset": preset, "settings": settings, "own": own}
+    return _method_job("measure", dataset, model, seed, method, more, **how)
 
 
 def recovery_job(
@@ -116,22 +107,19 @@ def time_job(
     preset: str = "default",
     settings: Mapping[str, Any] | None = None,
     own: Mapping[str, Any] | None = None,
-    stored: Mapping[str, Any] | None = None,
-    retired: bool = False,
     caps: Caps = USUAL,
 ) -> Job:
     """A method to be timed; the arguments are those of `measure_job`."""
-    how: dict[str, Any] = {"preset": preset, "settings": settings, "own": own, "stored": stored, "retired": retired}
+    how: dict[str, Any] = {"preset": preset, "settings": settings, "own": own}
     return _method_job("time", dataset, model, seed, method, {"most": caps.most}, **how)
 
 
-def case_job(seed: int, settings: Mapping[str, Any] | None = None, stored: Mapping[str, Any] | None = None) -> Job:
+def case_job(seed: int, settings: Mapping[str, Any] | None = None) -> Job:
     """The case study with one seed.
 
     Args:
         seed: Draws graphs, weights and split.
         settings: Of RCExplainer, on top of those of the case study.
-        stored: The settings as version 0.1 wrote them, where they differ.
 
     Returns:
         The job.
@@ -139,7 +127,7 @@ def case_job(seed: int, settings: Mapping[str, Any] | None = None, stored: Mappi
     fields = asdict(make_config("default", CASE_SETTINGS | dict(settings or {})))
     network = network_job(CASE_DATASET, CASE_MODEL, seed).digest
     inputs = {"seed": seed, "network": network, "settings": dict(settings or {}), "fields": fields}
-    return made_job("case", f"case-{seed}", inputs, stored)
+    return made_job("case", f"case-{seed}", inputs)
 
 
 def explain_job(
@@ -149,10 +137,9 @@ def explain_job(
     method: str,
     *,
     settings: Mapping[str, Any] | None = None,
-    stored: Mapping[str, Any] | None = None,
 ) -> Job:
     """One instance to be explained by one method; the arguments are those of `measure_job`."""
-    return _method_job("explain", dataset, model, seed, method, {}, settings=settings, stored=stored)
+    return _method_job("explain", dataset, model, seed, method, {}, settings=settings)
 
 
 def training_job(

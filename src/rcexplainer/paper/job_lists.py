@@ -1,12 +1,7 @@
-"""From an entry's settings to its jobs: datasets, networks, seeds and variants are expanded.
-
-`earlier` has the levels of noise, the caps and the preset that a profile had in version 0.1, where they were others.
-"""
+"""From an entry's settings to its jobs: datasets, networks, seeds and variants are expanded."""
 
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import partial
-from typing import Any
 
 from rcexplainer.benchmark.results import OURS
 from rcexplainer.datasets import task_of
@@ -28,7 +23,7 @@ from rcexplainer.paper.job_kinds import (
     tuning_job,
 )
 from rcexplainer.paper.result_groups import EntrySettings
-from rcexplainer.paper.variants import Variant, both_words, caps_of, own_words, panels, variants
+from rcexplainer.paper.variants import Variant, caps_of, own_settings, panels, variants
 
 JobList = dict[Job, Tags]
 
@@ -45,14 +40,7 @@ def networks(settings: EntrySettings) -> JobList:
 def measurements(settings: EntrySettings) -> JobList:
     """Everything that is measured, for every dataset, network, seed and variant."""
     shared = {"noise": settings.get("noise", ()), "k": settings.get("k", (8,))}
-    before = settings.get("earlier", {})
-
-    def make(dataset: str, model: str, seed: int, method: str, **how: Any) -> Job:
-        caps = {"caps": asdict(caps_of(before, method).within(None))} if "caps" in before else {}
-        earlier = {name: before[name] for name in ("noise", "preset") if name in before} | caps
-        return measure_job(dataset, model, seed, method, **shared, **how, earlier=earlier)
-
-    return _compared(settings, make)
+    return _compared(settings, partial(measure_job, **shared))
 
 
 def recoveries(settings: EntrySettings) -> JobList:
@@ -75,22 +63,21 @@ def timings(settings: EntrySettings) -> JobList:
 
 def cases(settings: EntrySettings) -> JobList:
     """The case study, for every seed; and its networks, trained first."""
-    own, stored = both_words(settings)
     jobs: JobList = {}
     for seed in range(settings["seeds"]):
         jobs[network_job(CASE_DATASET, CASE_MODEL, seed)] = {"network": True}
-        jobs[case_job(seed, own, stored)] = {}
+        jobs[case_job(seed, own_settings(settings))] = {}
     return jobs
 
 
 def explanations(settings: EntrySettings) -> JobList:
     """One instance of every dataset, explained by every method; and the networks, trained first."""
-    model, seed, (own, stored) = settings["model"], settings["seed"], both_words(settings)
+    model, seed, own = settings["model"], settings["seed"], own_settings(settings)
     jobs: JobList = {}
     for dataset in settings["datasets"]:
         jobs[network_job(dataset, model, seed)] = {"dataset": dataset, "model": model, "network": True}
         for method in settings["methods"]:
-            job = explain_job(dataset, model, seed, method, settings=own, stored=stored)
+            job = explain_job(dataset, model, seed, method, settings=own)
             jobs[job] = {"dataset": dataset, "model": model, "variant": method}
     return jobs
 
@@ -163,7 +150,7 @@ def _dials(settings: EntrySettings) -> JobList:
 def tuning(settings: EntrySettings) -> JobList:
     """A job for each dataset and baseline, with its grid of settings for graphs or for nodes; networks first."""
     model, seed = settings["model"], settings["seed"]
-    make = partial(tuning_job, graphs=settings["graphs"], most=settings["most"], settings=own_words(settings))
+    make = partial(tuning_job, graphs=settings["graphs"], most=settings["most"], settings=own_settings(settings))
     jobs: JobList = {}
     for dataset in settings["datasets"]:
         tags = {"dataset": dataset, "model": model, "seed": seed}
@@ -199,10 +186,8 @@ def _compared(settings: EntrySettings, make: Callable[..., Job]) -> JobList:
                     seed,
                     variant.method,
                     preset=variant.preset,
-                    settings=variant.stored if variant.retired else variant.settings,
+                    settings=variant.settings,
                     own=variant.own,
-                    stored=variant.stored,
-                    retired=variant.retired,
                     caps=caps_of(settings, variant.method),
                 )
                 jobs[job] = {"dataset": dataset, "model": model, **variant.tags}

@@ -35,8 +35,8 @@ class EntryPlan:
 
     @property
     def jobs(self) -> list[Job]:
-        """The jobs that are run; retired ones are only shown."""
-        return [job for job in self.rows if not job.retired]
+        """Its jobs, in order."""
+        return list(self.rows)
 
     def tagged(self, results: Results) -> TaggedResults:
         """The results that the entry has, each with what tells its job apart.

@@ -36,8 +36,7 @@ class Record:
         digest: Its digest, as it was then.
         seconds: How long it took.
         result: What it returned.
-        about: Versions, machine, commit, jobs at a time, threads; `relabelled` where somebody found that the inputs
-            cannot be those of the run, and why.
+        about: Versions, machine, commit, jobs at a time, threads.
     """
 
     kind: str
@@ -99,7 +98,7 @@ class Record:
     @cached_property
     def relabelled(self) -> bool:
         """Whether its digest is not the hash of what was computed."""
-        return "relabelled" in self.about or digest_of(self.kind, self.inputs) != self.digest
+        return digest_of(self.kind, self.inputs) != self.digest
 
     @property
     def weights(self) -> str | None:

@@ -69,10 +69,8 @@ class ResultsFolder:
         if not earlier:
             return f"{text}."
         versions = as_of(self.records[job].shown_for(job, self._weights(job)) for job in earlier)
-        retired = sum(job.retired for job in earlier)
-        rest = f" ({retired} of them cannot be run again: their settings are gone)" if retired else ""
         count = "1 result is" if len(earlier) == 1 else f"{len(earlier)} results are"
-        return f"{text}; {count} shown as of version {versions}{rest}."
+        return f"{text}; {count} shown as of version {versions}."
 
     def origin_notes(self, planned: EntryPlan) -> tuple[str, ...]:
         """What a reader must know about where the results of an entry come from: mixed origins, missing proofs."""

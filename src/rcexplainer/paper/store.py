@@ -151,8 +151,8 @@ class Store:
         for job in jobs:
             files = (self.runs / job.kind).glob(f"{escape(job.label)}-*.json")
             loose = [one for path in sorted(files) if (one := _read(path)) is not None]
-            packed = [one for request in job.requests for one in self.archive.by_request.get(request, ())]
-            latest = newest([*packed, *(one for one in loose if one.request in job.requests)])
+            packed = self.archive.by_request.get(job.request, ())
+            latest = newest([*packed, *(one for one in loose if one.request == job.request)])
             if latest is not None:
                 found[job] = latest
         return found
@@ -228,8 +228,7 @@ class Store:
                 files = {path: records[job] for job in jobs if (path := self.path(job)).exists()}
                 done: dict[str, set[str]] = {}
                 for job in jobs:
-                    for request in job.requests:
-                        done.setdefault(request, set()).add(job.digest)
+                    done.setdefault(job.request, set()).add(job.digest)
                 if pack(self.runs / f"{name}{SUFFIX}", files, done) and files:
                     packed.append(self.runs / f"{name}{SUFFIX}")
         return packed

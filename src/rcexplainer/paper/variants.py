@@ -1,13 +1,11 @@
 """What an entry compares: methods, named variants of them, datasets and networks.
 
-`settings` are RCExplainer's: those of the profile, then those of the variant that one is `like`, then its own. Beside
-any of them may stand `stored`, the same as version 0.1 wrote it, by which its results are found. `own` are the settings
-of a variant that is a baseline, on top of its tuned ones. What a variant sets `on` a dataset comes last; with
-`datasets` it is there for those alone. A variant with `retired = true` has settings that this version does not know:
-its earlier results are shown, and nothing is run.
+`settings` are RCExplainer's: those of the profile, then those of the variant that one is `like`, then its own. `own`
+are the settings of a variant that is a baseline, on top of its tuned ones. What a variant sets `on` a dataset comes
+last; with `datasets` it is there for those alone.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,8 +24,6 @@ class Variant:
         method: A key of `METHODS`.
         preset: Of RCExplainer.
         settings: Of RCExplainer.
-        stored: The same, as version 0.1 wrote them.
-        retired: Whether this version does not know these settings.
         own: Of a baseline, on top of its tuned settings.
     """
 
@@ -35,8 +31,6 @@ class Variant:
     method: str
     preset: str
     settings: dict[str, Any]
-    stored: dict[str, Any]
-    retired: bool = False
     own: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -50,31 +44,23 @@ def variants(settings: EntrySettings, dataset: str | None = None) -> list[Varian
     Returns:
         The variants, in order.
     """
-    preset, (common, stored) = settings.get("preset", "default"), both_words(settings)
+    preset, common = settings.get("preset", "default"), own_settings(settings)
     if "vary" in settings:
         name = settings["vary"]
         return [
-            Variant(
-                {"variant": f"{name} = {value}", "value": value},
-                OURS,
-                preset,
-                common | {name: value},
-                stored | {name: value},
-            )
+            Variant({"variant": f"{name} = {value}", "value": value}, OURS, preset, common | {name: value})
             for value in settings["values"]
         ]
     named = settings.get("variants", {})
     known = {name: one for name, one in named.items() if dataset is None or dataset in one.get("datasets", [dataset])}
     return [
-        *(Variant({"variant": method}, method, preset, common, stored) for method in settings.get("methods", ())),
+        *(Variant({"variant": method}, method, preset, common) for method in settings.get("methods", ())),
         *(
             Variant(
                 {"variant": name},
                 one.get("method", OURS),
                 one.get("preset", preset),
-                common | _inherited(named, name, own_words) | one.get("on", {}).get(dataset, {}),
-                stored | _inherited(named, name, stored_words) | one.get("on", {}).get(dataset, {}),
-                one.get("retired", False),
+                common | _inherited(named, name) | one.get("on", {}).get(dataset, {}),
                 one.get("own", {}),
             )
             for name, one in known.items()
@@ -82,14 +68,9 @@ def variants(settings: EntrySettings, dataset: str | None = None) -> list[Varian
     ]
 
 
-def own_words(level: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of one level."""
+def own_settings(level: Mapping[str, Any]) -> dict[str, Any]:
+    """RCExplainer's settings of one level."""
     return dict(level.get("settings", {}))
-
-
-def stored_words(level: Mapping[str, Any]) -> dict[str, Any]:
-    """The same as version 0.1 wrote them."""
-    return dict(level.get("stored", level.get("settings", {})))
 
 
 def panels(settings: EntrySettings) -> list[tuple[str, str]]:
@@ -106,15 +87,7 @@ def caps_of(settings: EntrySettings, method: str) -> Caps:
     return Caps(**(caps.get("all", {}) | caps.get(method, {})))
 
 
-def both_words(settings: EntrySettings) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The settings of an entry, and the same as version 0.1 wrote them."""
-    return own_words(settings), stored_words(settings)
-
-
-def _inherited(
-    known: Mapping[str, Any], name: str, words: Callable[[Mapping[str, Any]], dict[str, Any]]
-) -> dict[str, Any]:
+def _inherited(known: Mapping[str, Any], name: str) -> dict[str, Any]:
     """The settings of a variant, on top of those of the one it is `like`."""
     variant = known[name]
-    before = _inherited(known, variant["like"], words) if "like" in variant else {}
-    return before | words(variant)
+    return (_inherited(known, variant["like"]) if "like" in variant else {}) | own_settings(variant)
