@@ -1,7 +1,7 @@
-"""The values v(C) of coalitions of nodes, each run once however often it is asked for.
+"""The values v(C) of coalitions of nodes; the model runs each coalition once and its value is remembered.
 
-Subsets that differ in one node share their samples, and so most of their coalitions: in SubgraphX's search five of six
-are asked for again.
+Subsets that differ in one node share their samples, and so most of their coalitions: a search asks for the same ones
+again and again.
 """
 
 from collections.abc import Callable, Sequence

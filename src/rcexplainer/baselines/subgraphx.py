@@ -17,8 +17,8 @@ the game with the edges of hidden nodes deleted, which removes the first differe
 
 Different from the publication: a reward has 20 samples, not 100, but all subsets of a graph share them, and they spread
 the number of players before S evenly; from a large state the share `prune` of its nodes is pruned at once (one node
-below 40). Coalitions that several subsets share are run once (`coalitions`). It is still
-expensive: a graph of 25 nodes takes about 14,000 runs of the model, and more for more nodes.
+below 40). Coalitions that several subsets share are run once (`coalitions`). It is still expensive: thousands of runs
+of the model for a small molecule, tens of thousands with the published numbers of rollouts and samples.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -28,8 +28,8 @@ KIND_VERSIONS = {
 }
 
 
-# Fields of `TrainConfig` that version 0.1 did not have, with their defaults. They are inputs only where they differ, so
-# that its networks are found.
+# Fields of `TrainConfig` that came later, with their defaults. They are inputs only where they differ, so that networks
+# trained before have the same digest.
 SINCE = {"decay": "cosine", "clip": None, "xavier": False}
 # Defaults of RCExplainer for graphs before there were plans of deletions. A request that names one of them is the
 # request that was made without it then, and its results are found.
