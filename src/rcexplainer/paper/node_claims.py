@@ -57,7 +57,7 @@ def recovery_claims(settings: EntrySettings, aims: Mapping[str, Any], found: Tag
 def _against_all(settings: EntrySettings, methods: MethodResults) -> list[ClaimCheck]:
     """Ours against every reading of every other method, also those that were not run; ties count for us."""
     own = own_row(methods)
-    second = [row for row in methods if row.endswith(RELEVANCE) and row != own and not row.startswith(OURS)]
+    second = [row for row in methods if row.endswith(RELEVANCE) and row != own]
     named = [*settings["methods"], *settings.get("variants", {})]
     rivals = [*(method for method in named if method != OURS), *second]
     reads = {"live AUC": value_reader("live_auc"), "accuracy": value_reader("accuracy")}
