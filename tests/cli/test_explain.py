@@ -80,9 +80,10 @@ def test_what_is_withheld_is_neither_printed_nor_written(run, named, tmp_path, d
     document = json.loads(kept.read_text(encoding="utf-8"))
     assert (shown.code, document["disclose"]) == (0, disclose)
     assert "highest_scores" not in shown.out
+    assert " edges " not in shown.out.splitlines()[1]  # the head of the table
     assert ("flipped" in shown.out) == (disclose == "counterfactual")
     for one in document["explanations"]:
-        assert not {"top", "above_half", "order"} & one.keys()
+        assert not {"top", "above_half", "order", "nodes", "edges", "node_names", "smiles"} & one.keys()
         assert ("counterfactual" in one) == (disclose == "counterfactual")
     assert '"score' not in kept.read_text(encoding="utf-8")
     page = tmp_path / "page.html"

@@ -48,6 +48,17 @@ def test_a_file_without_labels(run, explain, caplog):
     assert (document["dataset"], document["part"]) == ("csv:new.csv", None)
 
 
+@pytest.mark.parametrize("disclose", ["counterfactual", "prediction"])
+def test_a_molecule_that_is_not_disclosed_is_told_by_its_id_alone(run, explain, disclose):
+    document = run(*explain, "--id-column", "code", "--disclose", disclose, "--json").out
+    found = json.loads(document)
+    assert [(one["id"], one["row"]) for one in found["explanations"]] == [("A-1", 2), ("A-3", 4), ("A-4", 5)]
+    assert found["bad_rows"] == [{"row": 3}]
+    table = run(*explain, "--disclose", disclose).out
+    for told in (document, table):
+        assert not [smiles for smiles in ("C1CC", "CCCCO", "Nc1cc") if smiles in told]
+
+
 def test_the_table_names_atoms(run, explain):
     ended = run(*explain, "--index", "1", "--search", "greedy")
     header, line = ended.out.splitlines()[:2]

@@ -80,6 +80,8 @@ def test_what_is_withheld_is_not_there(case: Callable[[], Any], disclose: Disclo
                     ask(own)
         assert set(WITHHELD[disclose]).isdisjoint(vars(one))
         assert "withheld" in repr(one)
+        assert f"{len(same.units)} edge" in repr(same)
+        assert f"{len(same.units)} edge" not in repr(one).replace(f"without {len(same.units)} edge", "")
         assert one._repr_svg_() is None
     if disclose == "counterfactual":
         for one, same in zip(found, wanted, strict=True):
@@ -135,11 +137,16 @@ def test_tables_have_no_columns_of_what_is_withheld(disclose: Disclosure) -> Non
     from rcexplainer.datasets.row_graphs import graphs_of_rows, rows_of_graphs
 
     fitted, graphs = graph_case()
-    rows = graphs_of_rows(rows_of_graphs(graphs[:6]))
+    named = [
+        graph.clone().update({"smiles": f"{'C' * place}O", "id": str(place)}) for place, graph in enumerate(graphs)
+    ]
+    rows = graphs_of_rows(rows_of_graphs(named[:6]))
     table = explained_rows(fitted, rows, RowOptions(disclose=disclose), Stamp("m", "e", ("a", "b", "c")))
     assert not {"edges", "scores"} & set(table.column_names)
     assert table.column("error").null_count == table.num_rows == 6
     assert table.column("prediction").null_count == 0
+    assert table.column("smiles").null_count == 6  # a SMILES has every edge of its graph in it
+    assert table.column("id").to_pylist() == [str(place) for place in range(6)]
     for name in ("removed", "new_prediction", "new_class", "new_probabilities", "flipped", "minimal", "exhausted"):
         assert table.column(name).null_count == (6 if disclose == "prediction" else 0), name
     with pytest.raises(WithheldError, match=f"scores='all' shows scores, and disclose='{disclose}'"):

@@ -9,10 +9,16 @@ from torch_geometric.data import Data
 
 from rcexplainer.datasets import GraphDataset
 from rcexplainer.datasets.node_labels import has_node_names, node_label
+from rcexplainer.disclosure import Disclosure
 from rcexplainer.explanation import Explanation
 
 TOP_EDGES = 10  # edges with the highest scores in a record
-IDENTITY = ("id", "row", "smiles")  # attributes of a graph that say where it comes from
+# Attributes of a graph that say where it comes from. A SMILES is the graph itself, every edge of it.
+IDENTITY: dict[Disclosure, tuple[str, ...]] = {
+    "scores": ("id", "row", "smiles"),
+    "counterfactual": ("id", "row"),
+    "prediction": ("id", "row"),
+}
 
 
 def explanation_record(one: Explanation, data: GraphDataset) -> dict[str, Any]:
@@ -28,20 +34,21 @@ def explanation_record(one: Explanation, data: GraphDataset) -> dict[str, Any]:
         are deleted first (`order`), the model runs spent on their ranking (`refined`), and counterfactual (None where
         none was searched for). An edge is a pair of nodes, counted from 0 within the graph. `nodes` and `edges` count
         what the prediction depends on. For a graph on disk or in a store `checked` says what its answers were compared
-        with. What is withheld is not there.
+        with. What is withheld is not there: without scores, neither is what else would describe the graph (its sizes,
+        SMILES and nodes).
     """
     class_names, node_names = data.class_names, data.node_names
-    record: dict[str, Any] = identity(one.graph) if one.index is None else {}
+    whole = one.disclosed == "scores"
+    record: dict[str, Any] = identity(one.graph, one.disclosed) if one.index is None else {}
     record |= {
-        "nodes": int(one.instance.num_nodes or 0),
-        "edges": len(one.inner_units),
+        **({"nodes": int(one.instance.num_nodes or 0), "edges": len(one.inner_units)} if whole else {}),
         "prediction": class_names[one.prediction],
         "probabilities": dict(zip(class_names, one.probabilities.tolist(), strict=True)),
-        **(_scores(one, node_names) if one.disclosed == "scores" else {}),
+        **(_scores(one, node_names) if whole else {}),
         "refined": one.refined,
         **({} if one.disclosed == "prediction" else {"counterfactual": None}),
     }
-    if one.index is None and has_node_names(one.graph, node_names):
+    if whole and one.index is None and has_node_names(one.graph, node_names):
         label = node_label(one.graph, node_names)
         record["node_names"] = [label(node) for node in range(record["nodes"])]
     if one.checked is not None:
@@ -80,16 +87,17 @@ def _scores(one: Explanation, node_names: Sequence[str]) -> dict[str, Any]:
     return {"top": edges, "above_half": int((one.unit_scores > 0.5).sum()), "order": order}
 
 
-def identity(graph: Data) -> dict[str, Any]:
+def identity(graph: Data, disclosed: Disclosure) -> dict[str, Any]:
     """Say where a graph comes from.
 
     Args:
         graph: The graph.
+        disclosed: What may be told.
 
     Returns:
-        Its `id`, `row` (line of its file) and `smiles`, each where the graph has it.
+        Its `id`, `row` (line of its file) and, unless scores are withheld, `smiles`, each where the graph has it.
     """
-    found = {key: graph.get(key) for key in IDENTITY}
+    found = {key: graph.get(key) for key in IDENTITY[disclosed]}
     plain = {
         key: value.item() if isinstance(value, Tensor) and value.numel() == 1 else value for key, value in found.items()
     }

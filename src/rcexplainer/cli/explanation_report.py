@@ -63,6 +63,7 @@ class ExplanationReport:
         part: train, val or test; None: they were chosen among all instances.
         search: How counterfactuals were searched for.
         confidence: The probability that another class had to reach; None: it had to be the predicted one.
+        refine: Model runs that each ranking was allowed; None: none.
         explained: The instances, in the order asked for.
         fitted: The explainer.
         disclosed: What the explanations tell.
@@ -76,6 +77,7 @@ class ExplanationReport:
     part: str | None
     search: str
     confidence: float | None
+    refine: int | None
     explained: tuple[ExplainedInstance, ...]
     fitted: FittedExplainer
     disclosed: Disclosure = "scores"
@@ -109,10 +111,8 @@ class ExplanationReport:
         """An explanation, or its error, as cells."""
         if isinstance(one, Failure):
             return {"error": " ".join(str(one.error).split())}
-        row: dict[str, Any] = {
-            "edges": len(one.units),
-            "predicted": prediction_text(self.data.class_names, one.prediction, one.probabilities),
-        }
+        row: dict[str, Any] = {"edges": len(one.units)} if one.disclosed == "scores" else {}
+        row["predicted"] = prediction_text(self.data.class_names, one.prediction, one.probabilities)
         if one.disclosed == "scores":
             best = one.unit_scores.argsort(descending=True, stable=True)
             row["highest_scores"] = _few(edge_labels(one, best[:CELL_EDGES], self.data.node_names))
@@ -157,6 +157,7 @@ class ExplanationReport:
             "part": self.part,
             "search": self.search,
             "confidence": self.confidence,
+            "refine": self.refine,
             "disclose": self.disclosed,
             "failed": sum(isinstance(one.result, Failure) for one in self.explained),
             "explanations": [self._record(one) for one in self.explained],
@@ -165,7 +166,8 @@ class ExplanationReport:
             document["interrupted"] = {"explained": len(self.explained), "asked": self.remainder.asked}
         if self.data.bad_rows:
             document["bad_rows"] = [
-                {"row": one.row, "smiles": one.value, "error": one.reason} for one in self.data.bad_rows
+                {"row": one.row} | ({"smiles": one.value, "error": one.reason} if self.disclosed == "scores" else {})
+                for one in self.data.bad_rows
             ]
         return document
 
@@ -183,7 +185,7 @@ class ExplanationReport:
     def _identity(self, one: ExplainedInstance) -> dict[str, Any]:
         """Where a graph comes from; nothing for nodes and links."""
         whole = self.data.task == "graph"
-        return identity(self.data[one.position]) if whole and isinstance(one.position, int) else {}
+        return identity(self.data[one.position], self.disclosed) if whole and isinstance(one.position, int) else {}
 
 
 def _few(names: list[str]) -> str:

@@ -127,7 +127,10 @@ class _Results:
             {
                 "row": pa.array(np.arange(start, start + rows.count)),
                 "id": pa.array(rows.names.get("id", nothing), pa.string()),
-                "smiles": pa.array(rows.names.get("smiles", nothing), pa.string()),
+                # A SMILES is the graph itself: it is told only with everything else.
+                "smiles": pa.array(
+                    rows.names.get("smiles", nothing) if options.disclose == "scores" else nothing, pa.string()
+                ),
                 "prediction": pa.array(self.prediction, mask=failed),
                 "class": pa.array(names[self.prediction], pa.string(), mask=failed),
                 "probabilities": _rows_array(self.before, failed),
