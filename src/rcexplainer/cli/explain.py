@@ -84,6 +84,16 @@ def explain(
             "greedy (where no prefix does, delete further edges greedily) or none (scores and order of deletion only).",
         ),
     ] = "prefix",
+    target_class: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLASS",
+            rich_help_panel=METHOD,
+            help="Class that the prediction must change to, by name or number (default: any other, or the one that the "
+            "explainer was fitted for).",
+            show_default=False,
+        ),
+    ] = None,
     budget: Annotated[
         str | None,
         typer.Option(
@@ -180,7 +190,9 @@ def explain(
     from rcexplainer.cli.table_explanations import TableRequest, explain_table, is_table
     from rcexplainer.disclosure import checked_disclosure, refuse_withheld
 
-    settings = ExplainSettings(limit, predicted, search, parse_budget(budget), confidence, refine, not quiet, disclose)
+    settings = ExplainSettings(
+        limit, predicted, search, parse_budget(budget), confidence, refine, not quiet, disclose, target_class
+    )
     inputs = NamedInputs(model, dataset, graphs, task, seed, root, device, forward=forward)
     table = TableRequest(input_file, (smiles_column, id_column), out, engine, workers, part_rows, scores)
     if is_table(table):

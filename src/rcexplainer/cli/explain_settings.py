@@ -22,6 +22,7 @@ class ExplainSettings:
         refine: Model runs to spend on the ranking of each instance's edges; None: none.
         progress: Whether to show a progress bar.
         disclose: What explanations tell: scores, counterfactual or prediction.
+        target_class: The class that counterfactuals must have, by name or number; None: any other.
     """
 
     limit: int | None = None
@@ -32,6 +33,7 @@ class ExplainSettings:
     refine: int | None = None
     progress: bool = False
     disclose: str = "scores"
+    target_class: str | None = None
 
     def __post_init__(self) -> None:
         if self.search not in get_args(Search):

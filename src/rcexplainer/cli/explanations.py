@@ -7,6 +7,7 @@ from typing import cast
 
 import torch
 
+from rcexplainer.cli.class_number import class_number
 from rcexplainer.cli.explain_settings import ExplainSettings
 from rcexplainer.cli.explanation_report import ExplainedInstance, ExplanationReport, Remainder, class_label
 from rcexplainer.cli.input_file import open_input
@@ -91,6 +92,7 @@ def explain_chosen(opened: NamedInstances, explainer: Path, settings: ExplainSet
         opened.part,
         settings.search,
         settings.confidence,
+        settings.refine,
         explained,
         fitted,
         checked_disclosure(settings.disclose),
@@ -118,6 +120,7 @@ def explained_instances(
         data.graph if within else graphs_at(data, positions),
         index=torch.tensor(positions, dtype=torch.long) if within else None,
         search=cast(Search, settings.search),
+        target_class=class_number(settings.target_class, data.class_names, "--target-class"),
         on_error="keep",
         budget=settings.budget,
         refine=settings.refine,
@@ -131,11 +134,7 @@ def _predicted_as(
     fitted: FittedExplainer, data: GraphDataset, chosen: list[ChosenInstance], wanted: str, part: str | None
 ) -> list[ChosenInstance]:
     """The instances that are predicted as a class, or cannot be predicted."""
-    names = data.class_names
-    numbers = [str(number) for number in range(len(names))]
-    if wanted not in (*names, *numbers):
-        raise RCExplainerError(f"unknown class {wanted!r}; known: {', '.join(names)}")
-    label = names.index(wanted) if wanted in names else int(wanted)
+    label = class_number(wanted, data.class_names, "--predicted")
     scored = explained_instances(fitted, data, chosen, ExplainSettings(search="none", disclose="prediction"))
     found = [
         one
@@ -144,5 +143,5 @@ def _predicted_as(
     ]
     if not found:
         where = "" if part is None else f" of the {part} part"
-        raise RCExplainerError(f"none of {len(chosen)} {data.task}s{where} is predicted as {names[label]}")
+        raise RCExplainerError(f"none of {len(chosen)} {data.task}s{where} is predicted as {data.class_names[label]}")
     return found

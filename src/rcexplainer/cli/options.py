@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
@@ -157,7 +157,8 @@ Settings = Annotated[
         "--set",
         metavar="NAME=VALUE",
         rich_help_panel=METHOD,
-        help="Change one setting of the preset, such as epochs=20; may be repeated.",
+        help="Change one setting of the preset, such as epochs=20; may be repeated. target_class=1 fits for "
+        "counterfactuals of class 1, target_class=each for those of any class that is asked for.",
     ),
 ]
 Json = Annotated[
@@ -198,15 +199,15 @@ def parse_settings(texts: Sequence[str] | None) -> dict[str, Any]:
         texts: Each `name=value`; a later one wins. None: no `--set` was given.
 
     Returns:
-        Values by name, each of the type its field has in `RCConfig`. Unknown names keep their text: `RCConfig` refuses
-        them, and says which name was meant.
+        Values by name, each of the type it has in `RCConfig` or `RCExplainer`. Unknown names keep their text:
+        `RCConfig` refuses them, and says which name was meant.
 
     Raises:
         RCExplainerError: A text is not `name=value`, or its value is not of the field's type.
     """
     from rcexplainer.config import RCConfig
 
-    hints = get_type_hints(RCConfig)
+    hints = get_type_hints(RCConfig) | OF_EXPLAINER
     values: dict[str, Any] = {}
     for text in texts or ():
         name, equals, value = (part.strip() for part in text.partition("="))
@@ -233,9 +234,21 @@ def _pair(text: str) -> tuple[float, float]:
     return float(first), float(last or first)
 
 
-# By the type of a field in `RCConfig`: how its values are read, and what a value must be.
+def _target(text: str) -> int | str | None:
+    """A class by its number, each of them, or none."""
+    word = text.lower()
+    return None if word == "none" else word if word == "each" else int(text)
+
+
+Target = int | Literal["each"] | None
+
+# Settings of `RCExplainer` that are no fields of `RCConfig`.
+OF_EXPLAINER: dict[str, Any] = {"target_class": Target, "hops": int | None}
+
+# By the type of a setting: how its values are read, and what a value must be.
 PARSERS: dict[Any, tuple[Callable[[str], Any], str]] = {
     int: (int, "a whole number"),
+    Target: (_target, "a class number such as 1, each or none"),
     int | None: (lambda text: None if text.lower() == "none" else int(text), "a whole number or none"),
     float: (float, "a number"),
     bool: (lambda text: TRUTHS[text.lower()], "true or false"),

@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 
 from torch_geometric.data import Data
 
+from rcexplainer.cli.class_number import class_number
 from rcexplainer.cli.explain_settings import ExplainSettings
 from rcexplainer.cli.input_file import molecule_network
 from rcexplainer.cli.named_inputs import NamedInputs
@@ -91,15 +92,19 @@ def explain_table(
     here = replace(inputs, model=_absolute(inputs.model))
     load = partial(load_explainer, here, explainer.absolute(), getattr(source, "holds_smiles", False))
     digest = hashlib.sha256(explainer_file(explainer).read_bytes()).hexdigest()
+    options = row_options(settings, request.scores)
+    fitted = load()
+    names = fitted.class_names or tuple(str(number) for number in range(fitted.split.num_classes))
+    target = class_number(settings.target_class, names, "--target-class")
     job = TableJob(
         source,
         ExplainerSource(load, digest),
         JobFolder(request.out.absolute()),
-        row_options(settings, request.scores),
+        replace(options, target_class=target),
         settings.limit,
         request.part_rows,
     )
-    summary = run_job(job, engine_of(request), load(), settings.progress)
+    summary = run_job(job, engine_of(request), fitted, settings.progress)
     return summary, {**summary_values(summary), "out": str(request.out), "input": source.name}
 
 
@@ -146,7 +151,7 @@ def load_explainer(inputs: NamedInputs, explainer: Path, smiles: bool) -> Fitted
 
 
 def row_options(settings: ExplainSettings, scores: str) -> RowOptions:
-    """How rows are explained.
+    """How rows are explained, whatever class they lead to.
 
     Args:
         settings: The options of the command.

@@ -1,0 +1,38 @@
+"""A class as a user names it: by its name, or by its number."""
+
+from collections.abc import Sequence
+from typing import overload
+
+from rcexplainer.errors import RCExplainerError
+
+
+@overload
+def class_number(text: str, names: Sequence[str], option: str) -> int: ...
+
+
+@overload
+def class_number(text: str | None, names: Sequence[str], option: str) -> int | None: ...
+
+
+def class_number(text: str | None, names: Sequence[str], option: str) -> int | None:
+    """Find a class.
+
+    Args:
+        text: The value of an option; None: it was not given.
+        names: Names of the classes, in order.
+        option: The option, for the error.
+
+    Returns:
+        Its number; a name goes before a number that reads the same. None where no class was named.
+
+    Raises:
+        RCExplainerError: There is no such class.
+    """
+    if text is None:
+        return None
+    numbers = [str(number) for number in range(len(names))]
+    for known in (names, numbers):
+        if text in known:
+            return list(known).index(text)
+    or_numbers = "" if list(names) == numbers else f", or 0 to {len(names) - 1}"
+    raise RCExplainerError(f"{option}: unknown class {text!r}; known: {', '.join(names)}{or_numbers}")
