@@ -10,16 +10,17 @@ from typing import Any, get_args
 
 from rcexplainer.benchmark.case import Case
 from rcexplainer.benchmark.cost import Timed, clock_fitted, milliseconds
-from rcexplainer.benchmark.groups import MethodResult, MotifUse, NetworkResult
-from rcexplainer.benchmark.measurement import Measured, measure_fitted, uses_motif
-from rcexplainer.benchmark.measures import NAN, ROBUST_CAPTION, ROBUST_NOISE
+from rcexplainer.benchmark.groups import MethodResult, MotifUse, NetworkResult, explained_at_random
+from rcexplainer.benchmark.measurement import Measured, measure_fitted
+from rcexplainer.benchmark.measures import NAN, ROBUST_CAPTION, ROBUST_NOISE, motif_flips
 from rcexplainer.benchmark.methods import METHODS
+from rcexplainer.benchmark.motif_directions import direction_text, known_direction, mean_direction
 from rcexplainer.benchmark.plan import Evaluation, Plan
 from rcexplainer.benchmark.recovery import recover_fitted
 from rcexplainer.benchmark.results import Rows, Tables, column, mean, seeds_text, short, std
 from rcexplainer.explanation import EdgeReading
 from rcexplainer.method.fitted_explainer import FittedExplainer
-from rcexplainer.metrics import MotifDirection, MotifRecovery, RegionAgreement
+from rcexplainer.metrics import MotifRecovery, RegionAgreement
 from rcexplainer.metrics.fidelity import SPARSITIES
 
 AVERAGED = (
@@ -55,7 +56,11 @@ def skipped(name: str, seed: int, reason: str) -> MethodResult:
 
 
 def _network(case: Case) -> NetworkResult:
-    use = MotifUse("held-out", "", case.count, uses_motif(case))
+    """Whether the network uses the motif; which way the edges push nodes and links is measured with their recovery."""
+    known = case.data.has_ground_truth
+    ones = list(explained_at_random(case, case.some(None)).values()) if known else []
+    direction = None if case.within else known_direction(case.split, ones)
+    use = MotifUse("held-out", "", case.count, motif_flips(case.split, ones), direction=direction)
     return NetworkResult(case.seed, case.accuracy, (use,))
 
 
@@ -123,13 +128,11 @@ def _recovery_table(evaluation: Evaluation) -> Tables:
     rows = _recovery_rows(evaluation)
     shown = [{key: f"{one:.3f}" if isinstance(one, float) else one for key, one in row.items()} for row in rows]
     ways = [one.recovered.everyone.direction for one in evaluation.results if one.recovered and one.recovered.everyone]
-    shares = [mean([getattr(one, field.name) for one in ways]) for field in fields(MotifDirection)]
     caption = (
         f"{evaluation.dataset}, {evaluation.arch}, networks {evaluation.recipe}: recovery of the motif by each "
         "reading, ↑; live_auc: over edges that can matter, auc: over all edges of the computation graphs, node_auc: "
-        "mean of the instances' own over live edges; deleted alone, {:.2f} of the motif's edges support the "
-        "prediction, {:.2f} oppose it, {:.2f} do neither"
-    ).format(*shares)
+        f"mean of the instances' own over live edges; {direction_text(mean_direction(ways))}"
+    )
     return [(shown, caption)] if shown else []
 
 
@@ -169,6 +172,9 @@ def _tables(evaluation: Evaluation) -> Tables:
         "; regions: how much more alike the kinds of the top 8 edges are within a decision region than across regions "
         "of the class (– with one region per class); edgeless: share that keeps its prediction without any edge"
     )
+    ways = [use.direction for network in evaluation.networks for use in network.motif_use if use.direction is not None]
+    if ways:  # of graph sets; the table of recovery says it of nodes and links
+        caption += f"; {direction_text(mean_direction(ways))}"
     left_out = "".join(f"\n{row['method']} is left out: {row['skipped']}" for row in rows if row["skipped"])
     dead = "".join(f"\n{row['method']} is {row['dead']}" for row in rows if row["dead"])
     return [(table, caption + left_out + dead), *_recovery_table(evaluation)]

@@ -33,6 +33,7 @@ from rcexplainer.benchmark.measures import (
     keeps_without_edges,
     verified_counterfactuals,
 )
+from rcexplainer.benchmark.motif_directions import known_direction
 from rcexplainer.benchmark.networks import on_device, sample
 from rcexplainer.benchmark.plan import Plan
 from rcexplainer.benchmark.reliance import reliance
@@ -123,5 +124,5 @@ def _network(case: Case) -> NetworkResult:
     for group in by_class(case, "", shown):
         ones = [shown[place] for place in group.places]
         relied = reliance(case.split, ones) if case.data.has_ground_truth else None
-        uses.append(motif_use(case, group, ones, relied))
+        uses.append(motif_use(case, group, ones, relied, known_direction(case.split, ones)))
     return NetworkResult(case.seed, case.accuracy, tuple(uses))

@@ -17,11 +17,12 @@ from rcexplainer.benchmark.measures import NAN, EdgeSet, VerifiedCounterfactuals
 from rcexplainer.benchmark.plan import Evaluation
 from rcexplainer.benchmark.reliance import Reliance
 from rcexplainer.benchmark.results import HEADLINE_SPARSITIES, Rows, column, columns, mean, means_and_stds
-from rcexplainer.metrics import RegionAgreement
+from rcexplainer.metrics import MotifDirection, RegionAgreement
 
 LEAST_GREEDY = 0.1  # a ratio to a smaller mean fidelity of greedy deletion would be noise
 FROM_90 = HEADLINE_SPARSITIES.index(0.90)  # from this sparsity on, scores are to be above occlusion's
 NO_AGREEMENT = RegionAgreement()
+NO_DIRECTION = MotifDirection(NAN, NAN, NAN)
 NO_COUNTERFACTUALS = VerifiedCounterfactuals(NAN, NAN, NAN, NAN)
 
 
@@ -93,7 +94,7 @@ def flippable_rows(evaluation: Evaluation) -> Rows:
     for network in evaluation.networks:
         for one in network.motif_use:
             numbers = {"greedy": greedy.get((network.seed, one.group, one.label), NAN), "motif": one.flips}
-            numbers |= asdict(one.reliance or Reliance())
+            numbers |= asdict(one.reliance or Reliance()) | asdict(one.direction or NO_DIRECTION)
             numbers["edgeless"] = edgeless.get((network.seed, one.group, one.label), NAN)
             groups.setdefault((one.group, one.label), []).append((one, numbers))
     return [

@@ -6,9 +6,11 @@ from typing import Any
 from rcexplainer.benchmark.cost_tables import cost_table
 from rcexplainer.benchmark.graph_summary import LEAST_GREEDY, flippable_rows, method_rows
 from rcexplainer.benchmark.measures import ROBUST_CAPTION
+from rcexplainer.benchmark.motif_directions import direction_text
 from rcexplainer.benchmark.plan import Evaluation
 from rcexplainer.benchmark.reliance import NEGLIGIBLE
 from rcexplainer.benchmark.results import HEADLINE_SPARSITIES, OURS, Rows, Tables, column, seeds_text, short
+from rcexplainer.metrics import MotifDirection
 from rcexplainer.metrics.region_agreement import ONE_REGION
 
 FIRST = (
@@ -22,9 +24,9 @@ FIRST = (
 
 def graph_tables(evaluation: Evaluation) -> Tables:
     """What can be flipped at all, all methods, RCExplainer in more detail, costs."""
-    rows, seeds = method_rows(evaluation), len(evaluation.seeds)
+    first, rows, seeds = flippable_rows(evaluation), method_rows(evaluation), len(evaluation.seeds)
     return [
-        (_first_table(flippable_rows(evaluation)), FIRST),
+        (_first_table(first), "; ".join([FIRST, *_direction_texts(first)])),
         (
             _headline(rows, seeds),
             f"test graphs predicted as the class, {seeds_text(seeds)}: fidelity at each sparsity; ratio to greedy "
@@ -68,6 +70,16 @@ def _first_table(rows: Rows) -> Rows:
             "edgeless": short(row["edgeless"]),
         }
         for row in rows
+    ]
+
+
+def _direction_texts(rows: Rows) -> list[str]:
+    """Which way the motif's edges push the graphs predicted as each class; nothing where no motif is known."""
+    return [
+        f"in graphs predicted as {row['class']}, "
+        + direction_text(MotifDirection(row["supports"], row["opposes"], row["neither"]))
+        for row in rows
+        if row["group"] == "predicted" and row["supports"] == row["supports"]
     ]
 
 

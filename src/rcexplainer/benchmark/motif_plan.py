@@ -29,6 +29,7 @@ from rcexplainer.benchmark.groups import (
     usual_search,
 )
 from rcexplainer.benchmark.measures import NAN, VerifiedCounterfactuals, keeps_without_edges
+from rcexplainer.benchmark.motif_directions import direction_text, mean_direction
 from rcexplainer.benchmark.networks import sample
 from rcexplainer.benchmark.plan import Evaluation, Plan
 from rcexplainer.benchmark.recovery import second_reading
@@ -37,7 +38,6 @@ from rcexplainer.benchmark.results import OURS, Rows, Tables, mean, std
 from rcexplainer.datasets import GraphDataset, task_of
 from rcexplainer.explanation import Explanation
 from rcexplainer.metrics import (
-    MotifDirection,
     MotifRecovery,
     counterfactuals,
     motif_accuracy,
@@ -113,7 +113,7 @@ def motif_shares(evaluation: Evaluation) -> dict[int, float]:
 
 
 def mean_rows(evaluation: Evaluation, headline: bool) -> Rows:
-    """Mean ± standard deviation over the networks; in the headline, over those that use the motif."""
+    """Mean ± standard deviation over the networks, of one its value; in the headline, over those that use the motif."""
     shares = motif_shares(evaluation)
     found: dict[tuple[str, str], list[GroupResult]] = {}
     for one in evaluation.results:
@@ -145,7 +145,8 @@ def _texts(ones: Sequence[GroupResult]) -> dict[str, str]:
 
 
 def _text(values: Sequence[float]) -> str:
-    return f"{mean(values):.3f} ± {std(values):.3f}"
+    spread = f" ± {std(values):.3f}" if sum(value == value for value in values) > 1 else ""  # one value has none
+    return f"{mean(values):.3f}{spread}"
 
 
 def motif_summary(evaluation: Evaluation) -> dict[str, Any]:
@@ -164,7 +165,6 @@ def motif_tables(evaluation: Evaluation) -> Tables:
     relied = [use.reliance for network in evaluation.networks for use in network.motif_use if use.reliance is not None]
     means = {field.name: mean([getattr(one, field.name) for one in relied]) for field in fields(Reliance)}
     ways = [use.direction for network in evaluation.networks for use in network.motif_use if use.direction is not None]
-    share = {field.name: mean([getattr(one, field.name) for one in ways]) for field in fields(MotifDirection)}
     noun = task_of(evaluation.dataset)
     note = (
         f"share of motif {noun}s that flip when their motif is deleted, by seed: "
@@ -172,9 +172,8 @@ def motif_tables(evaluation: Evaluation) -> Tables:
         f"count in the headline; {means['enough']:.2f} keep their prediction when only the motif is left, "
         f"{means['idle']:.2f} of its edges change p by less than {NEGLIGIBLE} when deleted alone, "
         f"{means['foreign']:.2f} of all other edges by more; {means['two']:.2f} of those small enough to try every "
-        f"pair flip without some one or two edges; deleted alone, {share['supports']:.2f} of the motif's edges support "
-        f"the prediction, {share['opposes']:.2f} oppose it, {share['neither']:.2f} do neither; edgeless: share that "
-        "keeps its prediction without any edge"
+        f"pair flip without some one or two edges; {direction_text(mean_direction(ways))}; edgeless: share that keeps "
+        "its prediction without any edge"
     )
     tables: Tables = [(mean_rows(evaluation, headline=False), f"all networks; {note}")]
     if good:

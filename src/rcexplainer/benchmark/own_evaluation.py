@@ -14,12 +14,16 @@ from rcexplainer import __version__
 from rcexplainer.benchmark.accuracy import versions
 from rcexplainer.benchmark.archive import Archive
 from rcexplainer.benchmark.cost import clocked, milliseconds
+from rcexplainer.benchmark.groups import explained_at_random
+from rcexplainer.benchmark.measures import NAN
 from rcexplainer.benchmark.methods import METHODS, REFERENCES, chosen
+from rcexplainer.benchmark.motif_directions import MOTIF_NUMBERS, direction_text, known_direction
 from rcexplainer.benchmark.own_case import HeldOut, OwnCase
 from rcexplainer.benchmark.results import OURS
 from rcexplainer.datasets import GraphDataset
 from rcexplainer.errors import MissingExtraError, RCExplainerError
 from rcexplainer.method.fitted_explainer import FittedExplainer
+from rcexplainer.metrics import MotifDirection
 from rcexplainer.metrics.fidelity import Fidelity, fidelity
 from rcexplainer.metrics.flips import Counterfactuals, counterfactuals
 from rcexplainer.saving.checkpoint import digest
@@ -100,6 +104,8 @@ class OwnEvaluation:
         held_out: Number of held-out instances.
         results: One per method.
         saved: Files of saved explainers among the methods.
+        motif: Which way the edges of the held-out instances' motifs push the prediction, nan where that cannot be told;
+            None: no graph has an `edge_motif`.
     """
 
     dataset: str
@@ -113,6 +119,7 @@ class OwnEvaluation:
     held_out: int
     results: tuple[OwnResult, ...]
     saved: tuple[str, ...] = ()
+    motif: MotifDirection | None = None
 
     def tables(self) -> list[tuple[list[dict[str, Any]], str]]:
         """Return the rows of the one table, and its caption."""
@@ -122,13 +129,22 @@ class OwnEvaluation:
         caption = (
             f"held out: {self.held_out} {self.task}s of {self.dataset}, {self.part}; methods are fitted on "
             f"{self.learnt} others, with {stopping} for early stopping. {OWN_COLUMNS}"
-        )
+        ) + self._motif_text()
         if self.saved:
             caption += (
                 f". {', '.join(self.saved)} was fitted before: these instances are held out for it only if it was "
                 "fitted on the training part of the same split"
             )
         return [(good, caption), *([(left_out, "not measured")] if left_out else [])]
+
+    def _motif_text(self) -> str:
+        """Which way the motif's edges push, or why that is not known; nothing where no graph has one."""
+        if self.motif is None:
+            return ""
+        if self.motif.supports == self.motif.supports:
+            return f". {direction_text(self.motif)}"
+        more = "" if self.task == "graph" else f", beside {' and '.join(MOTIF_NUMBERS)}"
+        return f". edge_motif is not used: it must be a bool for each edge, true for some of those held out{more}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the document that `--json` prints."""
@@ -206,6 +222,7 @@ def evaluate_own(
         _ = case.split  # a model that cannot be explained is refused before any method is fitted
         bar = tqdm(fits.items(), desc="methods", unit="method", disable=not progress)
         results = [_kept(archive, case, name, fit) for name, fit in bar]
+        motif = _motif(archive, case)
         evaluation = OwnEvaluation(
             data.name,
             data.task,
@@ -218,6 +235,7 @@ def evaluate_own(
             len(held_out.explained),
             tuple(results),
             tuple(ready),
+            motif,
         )
         archive.finish(evaluation.to_json())
     return evaluation
@@ -229,6 +247,18 @@ def _kept(archive: Archive, case: OwnCase, name: str, fit: Fit) -> OwnResult:
         return archive.get(OwnResult, f"{case.seed}-{name}", partial(_measured, case, name, fit))
     except MissingExtraError as error:
         return OwnResult(name, skipped=" ".join(str(error).split()))
+
+
+def _motif(archive: Archive, case: OwnCase) -> MotifDirection | None:
+    """Which way the motif's edges push, as it is kept or measured now; None where no graph has an `edge_motif`."""
+    if not any("edge_motif" in graph for graph in case.data.graphs):
+        return None
+    return archive.get(MotifDirection, f"{case.seed}-motif", partial(_direction, case))
+
+
+def _direction(case: OwnCase) -> MotifDirection:
+    ones = list(explained_at_random(case, case.some(None)).values())
+    return known_direction(case.split, ones) or MotifDirection(NAN, NAN, NAN)
 
 
 def _ready(fitted: FittedExplainer) -> FittedExplainer:
