@@ -26,8 +26,14 @@ def test_several_tables_and_one_without_rows(capsys):
     assert [line for line in lines if line][-2:] == ["first", "nothing to show"]
 
 
-def test_no_line_is_wider_than_a_pipe_has_room_for(capsys):
-    show({}, [{"text": "word " * 100}], "word " * 100, as_json=False)
+def test_in_a_pipe_a_row_is_one_line_with_nothing_cut_and_the_caption_is_wrapped(capsys):
+    cells = [f"{number} " + "word " * 99 + "end" for number in range(2)]
+    show({}, [{"name": "x" * 200, "text": cell} for cell in cells], "word " * 100, as_json=False)
+    head, *rows, empty = capsys.readouterr().out.splitlines()[:4]
+    assert head.split() == ["name", "text"]
+    assert [row.split(maxsplit=1) for row in rows] == [["x" * 200, cell] for cell in cells]
+    assert not empty.strip()
+    show({}, [], "word " * 100, as_json=False)
     assert max(map(len, capsys.readouterr().out.splitlines())) <= WIDTH
 
 

@@ -10,7 +10,8 @@ from rich.table import Table
 
 from rcexplainer.saving.documents import to_text
 
-WIDTH = 110  # of tables that go to a file or a pipe
+WIDTH = 110  # of captions that go to a file or a pipe
+UNCUT = 100_000  # the width of tables there: a line for each row, however long, for whatever reads or searches them
 
 TableRows = Sequence[dict[str, Any]]  # one dict per line, column → value
 
@@ -38,13 +39,14 @@ def show_tables(document: Any, tables: Sequence[tuple[TableRows, str]], as_json:
     if as_json:
         print(to_text(document))
         return
-    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
+    piped = not sys.stdout.isatty()
+    console = Console(width=UNCUT) if piped else Console()
     for place, (rows, caption) in enumerate(tables):
         if place:
             console.print()
         if rows:
-            console.print(_table(rows))
-        console.print(f"\n{caption}", style="dim", highlight=False, markup=False)
+            console.print(_table(rows), no_wrap=piped)
+        console.print(f"\n{caption}", style="dim", highlight=False, markup=False, width=WIDTH if piped else None)
 
 
 def _table(rows: TableRows) -> Table:
