@@ -1,5 +1,7 @@
 """Results by hand: a triangle with a tail, a self-loop, a doubled edge and a node apart."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch_geometric.data import Data
@@ -96,19 +98,26 @@ def test_nothing_to_explain() -> None:
 
 
 def test_as_text() -> None:
-    assert repr(explanation()) == "Explanation(1 (0.80), 4 edges)"
+    assert repr(explanation()) == "Explanation(class 1 (0.80), 4 edges)"
     removed = torch.tensor([0, 1, 4, 7])
     probabilities = torch.tensor([0.7, 0.3])
     flipped = Counterfactual(graph(), removed, 1, probabilities, minimal=True)
     named = explanation(counterfactual=flipped, class_names=("dull", "toxic"))
     assert repr(named) == "Explanation(toxic (0.80), 4 edges, → dull without 2 edges (minimal))"
     still = Counterfactual(graph(), removed, 1, probabilities.flip(0))
-    said = "Explanation(1 (0.80), 4 edges, no flip found, still 1 without 2 edges)"
+    said = "Explanation(class 1 (0.80), 4 edges, no flip found, still class 1 without 2 edges)"
     assert repr(explanation(counterfactual=still)) == said
     disputed = Counterfactual(graph(), removed, 1, probabilities, disputed=True)
-    assert repr(explanation(counterfactual=disputed)).endswith("no flip found, 0 without 2 edges (disputed))")
+    assert repr(explanation(counterfactual=disputed)).endswith("no flip found, class 0 without 2 edges (disputed))")
     nothing = Counterfactual(graph(), torch.tensor([], dtype=torch.long), 1, probabilities.flip(0), exhausted=True)
     assert repr(explanation(counterfactual=nothing)).endswith("4 edges, no flip found (budget spent))")
+    for confidence in (None, 0.8):
+        aimed = replace(still, target=0, confidence=confidence)
+        words = "no flip to dull found, still toxic" if confidence is None else "reaches 0.30 of 0.8 for dull"
+        shown = explanation(counterfactual=aimed, class_names=("dull", "toxic"))
+        assert repr(shown).endswith(f"4 edges, {words} without 2 edges)")
+        none = replace(nothing, target=0, confidence=confidence, exhausted=False)
+        assert repr(explanation(counterfactual=none)).endswith("4 edges, no flip to class 0 found)")
 
 
 def test_whether_it_flipped_follows_from_what_the_model_said() -> None:
@@ -134,9 +143,9 @@ def test_with_a_confidence_a_flip_must_be_that_sure() -> None:
         assert found.reached == pytest.approx(reached)
         assert found.flipped is flipped
     unsure = Counterfactual(graph(), torch.tensor([0, 1]), 0, said, confidence=0.8)
-    assert repr(explanation(counterfactual=unsure)).endswith("4 edges, reaches 0.70 of 0.80 without 1 edge)")
+    assert repr(explanation(counterfactual=unsure)).endswith("4 edges, reaches 0.70 of 0.8 without 1 edge)")
     sure = Counterfactual(graph(), torch.tensor([0, 1]), 0, said, minimal=True, confidence=0.6)
-    assert repr(explanation(counterfactual=sure)).endswith("→ 1 without 1 edge (minimal))")
+    assert repr(explanation(counterfactual=sure)).endswith("→ class 1 without 1 edge (minimal))")
 
 
 def test_a_counterfactual_shows_what_is_left() -> None:

@@ -349,26 +349,37 @@ class Explanation:
         return _drawings().notebook_svg(self.local) if self.disclosed == "scores" else None
 
     def __repr__(self) -> str:
-        name = self.class_names[self.prediction] if self.class_names else str(self.prediction)
-        size = len(self.inner_units)
-        parts = [f"{name} ({float(self.probabilities[self.prediction]):.2f})", f"{size} edge{'s' * (size != 1)}"]
+        parts = [f"{self._class(self.prediction)} ({float(self.probabilities[self.prediction]):.2f})"]
+        if self.disclosed == "scores":
+            size = len(self.inner_units)
+            parts.append(f"{size} edge{'s' * (size != 1)}")
         if self.refined:
             parts.append(f"refined with {self.refined} model run{'s' * (self.refined > 1)}")
         if self.disclosed != "prediction" and (found := self.counterfactual) is not None:
-            other = self.class_names[found.prediction] if self.class_names else str(found.prediction)
-            count = len(self.removed_units)
-            without = f"without {count} edge{'s' * (count != 1)}"
-            still = "still " * (found.prediction == self.prediction)  # it may be a third class
-            changed = f"→ {other} {without}" if found.flipped else f"no flip found, {still}{other} {without}"
-            if not count:
-                changed = "no flip found"
             notes = {"minimal": found.minimal, "disputed": found.disputed, "budget spent": found.exhausted}
-            if found.confidence is not None and not found.flipped:
-                changed = f"reaches {found.reached:.2f} of {found.confidence:.2f} {without}"
-            parts.append(changed + "".join(f" ({note})" for note, holds in notes.items() if holds))
+            parts.append(self._change(found) + "".join(f" ({note})" for note, holds in notes.items() if holds))
         if self.disclosed != "scores":
             parts.append(f"{' and '.join(WITHHELD[self.disclosed])} withheld")
         return f"Explanation({', '.join(parts)})"
+
+    def _class(self, label: int) -> str:
+        """A class by its name, or its number."""
+        return self.class_names[label] if self.class_names else f"class {label}"
+
+    def _change(self, found: Counterfactual) -> str:
+        """What the counterfactual does to the prediction, in words."""
+        count, other = len(self.removed_units), self._class(found.prediction)
+        without = f"without {count} edge{'s' * (count != 1)}"
+        if found.flipped:
+            return f"→ {other} {without}"
+        wanted = "" if found.target is None else f" to {self._class(found.target)}"
+        if not count:
+            return f"no flip{wanted} found"
+        if found.confidence is not None:
+            aim = "" if found.target is None else f" for {self._class(found.target)}"
+            return f"reaches {found.reached:.2f} of {found.confidence:g}{aim} {without}"
+        still = "still " * (found.prediction == self.prediction)  # it may be a third class
+        return f"no flip{wanted} found, {still}{other} {without}"
 
 
 @dataclass(frozen=True, repr=False)

@@ -193,6 +193,7 @@ def test_trainings_that_cannot_begin(change, message) -> None:
         ("graph", {"y": "yes"}, "has `y` of type str: it must be a tensor of whole numbers"),
         ("graph", {"y": torch.tensor(1)}, "graph 7 has `y` of 0 dimensions, the first graph of 1"),
         ("graph", {"y": torch.arange(2)}, "graph 7 has 2 labels in `y`, it needs one for each of 1"),
+        ("graph", {"y": torch.arange(len(labelled()[-1].x))}, 'one for each node: with task="node" its nodes are the'),
         ("graph", {"y": torch.tensor([1j])}, "has `y` of type torch.complex64"),
         ("link", {"edge_label_index": None}, r"needs edge_label_index \[2, n\] of type torch.int64, got NoneType"),
         ("link", {"edge_label_index": torch.tensor([[0, 1], [2, 99]])}, "with nodes that it does not have"),

@@ -127,9 +127,12 @@ def test_what_cannot_be_measured() -> None:
         ({"noise": (1.5,)}, "noise is a share from 0 to 1, got 1.5"),
         ({"protocol": "loud"}, "protocol must be one of paper, strict, features, got 'loud'"),
         ({"copies": 0}, "copies"),
+        ({"noise": 0.1}, r"noise must be a list of shares from 0 to 1, such as \[0.1\], got 0.1"),
+        ({"explanations": SHOWN[0]}, "expected the explanations of fitted.explain.graphs., a list, got Explanation"),
+        ({"explanations": [SHOWN[0], 3]}, "expected explanations, got int in place 1"),
     ):
         with pytest.raises(RCExplainerError, match=message):
-            flip_stability(SPLIT, SHOWN, **wrong)
+            flip_stability(SPLIT, **{"explanations": SHOWN} | wrong)
     bare = Explanation(GRAPHS[0], torch.zeros(10), 1, torch.tensor([0.1, 0.9]))
     with pytest.raises(RCExplainerError, match="1 of 2 explanations have no counterfactual: explain with"):
         flip_stability(SPLIT, [SHOWN[0], bare])

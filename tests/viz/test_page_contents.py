@@ -150,7 +150,7 @@ def test_a_large_graph_is_drawn_in_part_and_says_so(monkeypatch: pytest.MonkeyPa
     one = rc.Explanation(graph, scores, 0, torch.tensor([0.6, 0.4]))
     shown = make_document({"": [one]}).instances[0]
     assert shown.left_out == (
-        "Drawn: 5 of 40 edges and 6 of 41 nodes: those with the highest scores and others between their nodes."
+        "Drawn: 5 of 40 edges and 6 of 41 nodes: those that rank highest and others between their nodes."
     )
     assert shown.names == ("0", "36", "37", "38", "39", "40")
     result = shown.results[0]

@@ -23,7 +23,7 @@ def changed(flipped: bool = True, **values) -> Explanation:
         (changed(minimal=True), "✓ flipped", "safe (0.70) without 2 edges, all needed"),
         (changed(False), "✗ not flipped", "still toxic (0.80) without 2 edges"),
         (changed(False, exhausted=True), "✗ not flipped", "still toxic (0.80) without 2 edges, budget spent"),
-        (changed(confidence=0.9), "✗ not flipped", "reaches 0.70 of 0.90 without 2 edges"),
+        (changed(confidence=0.9), "✗ not flipped", "reaches 0.70 of 0.9 without 2 edges"),
         (changed(disputed=True), "✗ disputed", "the search and the final run disagree without 2 edges"),
         (hexagon([], flipped=False), "✗ not flipped", "no edge could be deleted"),
         (hexagon(), "no counterfactual", "none was searched for"),

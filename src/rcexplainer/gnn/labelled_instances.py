@@ -75,7 +75,11 @@ class LabelledInstances:
             if count and not 0 <= int(pairs.min()) <= int(pairs.max()) < int(graph.num_nodes or 0):
                 raise GraphError(f"{where} has edge_label_index with nodes that it does not have")
         if labels.numel() != count or not count:
-            raise GraphError(f"{where} has {labels.numel()} labels in `{self.key}`, it needs one for each of {count}")
+            whole = self.task == "graph" and labels.numel() == int(graph.num_nodes or 0)
+            raise GraphError(
+                f"{where} has {labels.numel()} labels in `{self.key}`, it needs one for each of {count}"
+                + ('; it has one for each node: with task="node" its nodes are the instances' if whole else "")
+            )
 
     def batches(self, index: Tensor, size: int, shuffle: bool = False) -> Iterator[tuple[Data, Tensor | None]]:
         """Batches of the instances `index`.

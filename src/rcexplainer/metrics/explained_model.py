@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import cast
 
 import torch
 from torch import nn
@@ -30,6 +31,18 @@ def check_explanations(explanations: object) -> None:
             raise RCExplainerError(f"explanation {place} is a Failure: {one.error}; leave failures out")
         if not isinstance(one, Explanation):
             raise RCExplainerError(f"expected explanations, got {type(one).__name__} in place {place}")
+
+
+def without_failures(explanations: object) -> list[Explanation]:
+    """Leave failures out of a sequence of results.
+
+    Raises:
+        RCExplainerError: It is one explanation, or something else is among them.
+    """
+    if isinstance(explanations, Sequence):
+        explanations = [one for one in explanations if not isinstance(one, Failure)]
+    check_explanations(explanations)
+    return cast(list[Explanation], explanations)
 
 
 def split_of(model: ExplainedModel, explanations: Sequence[Explanation]) -> SplitModel:

@@ -99,7 +99,7 @@ def _run(
     check_explanations(explanations)
     if not explanations:
         raise RCExplainerError(f"{name} needs at least one explanation")
-    sparsity = checked_shares("sparsity", sparsity)
+    sparsity = checked_shares("sparsity", sparsity, 0.9)
     split = split_of(model, explanations)
     labels = torch.tensor([one.prediction for one in explanations])
     before = torch.stack([one.probabilities for one in explanations]).gather(1, labels[:, None]).squeeze(1)

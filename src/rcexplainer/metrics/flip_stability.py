@@ -30,7 +30,7 @@ from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn.split import SplitModel
 from rcexplainer.method.settings import whole
 from rcexplainer.metrics.direction import BETTER, Direction
-from rcexplainer.metrics.explained_model import ExplainedModel, split_of
+from rcexplainer.metrics.explained_model import ExplainedModel, split_of, without_failures
 from rcexplainer.metrics.flips import flipping
 from rcexplainer.metrics.noisy_copies import predicted_classes
 from rcexplainer.metrics.perturbation import feature_rows, perturb, perturb_features
@@ -83,8 +83,8 @@ def flip_stability(
     Raises:
         RCExplainerError: An argument is not valid, or explanations have no counterfactuals.
     """
-    given = [one for one in explanations if isinstance(one, Explanation)]
-    split, noise = split_of(model, given), checked_shares("noise", noise)
+    given = without_failures(explanations)
+    split, noise = split_of(model, given), checked_shares("noise", noise, 0.1)
     _check(split, given, noise, protocol, copies, seed)
     turned = flipping(given)
     originals = [one.graph for one in turned]
@@ -143,7 +143,10 @@ def _check(
 ) -> None:
     """Refuse arguments that are not valid."""
     if split.task != "graph":
-        raise RCExplainerError(f"flip_stability is defined for graphs, the explanations are of {split.task}s")
+        raise RCExplainerError(
+            f"flip_stability is defined for graphs, the explanations are of {split.task}s; for counterfactuals farther "
+            "from the boundary explain with confidence=0.8, and look at counterfactual.distance"
+        )
     if protocol not in get_args(FlipNoise):
         raise RCExplainerError(f"protocol must be one of {', '.join(get_args(FlipNoise))}, got {protocol!r}")
     if not noise:

@@ -105,7 +105,7 @@ def robustness(
     if fitted.split.task != "graph":
         raise RCExplainerError(f"robustness is defined for graphs, the explainer was fitted for {fitted.split.task}s")
     sizes = tuple(k) if isinstance(k, Sequence) else (k,)
-    noise = checked_shares("noise", noise)
+    noise = checked_shares("noise", noise, 0.1)
     _check(noise, sizes, protocol, seed, copies)
     given = list_graphs(graphs)
     clean = list(fitted.explain_iter(given, search=search)) if explanations is None else list(explanations)

@@ -66,8 +66,8 @@ def check_seal(path: Path, header: Mapping[str, str]) -> None:
     found = None if checksum is None else _digest(path, checksum)
     if layout != str(LAYOUT) or checksum is None or found != checksum:
         raise CheckpointError(
-            f"{path} is damaged: its checksum is {str(checksum)[:16]}…, that of its content {str(found)[:16]}…. Take "
-            "another copy of it, or write it again"
+            f"{path} is damaged: its content and its checksum do not belong together. Take another copy of it, or "
+            "write it again"
         )
 
 

@@ -50,7 +50,9 @@ def check_interference(instances: Instances, alone: Evaluate) -> None:
         raise SplitError(
             f"{name} mixes the graphs of a batch: its answer for a {instances.split.task} in one computation graph "
             f"differs from its answer in a batch of several (off by {off:.3g}); it normalises or pools over all nodes "
-            "it is given (GraphNorm, PairNorm, InstanceNorm), so no claim about one instance would hold"
+            "it is given (GraphNorm, PairNorm, InstanceNorm, BatchNorm without running statistics), so no claim about "
+            f"one {instances.split.task} would hold. A network with LayerNorm(mode='node'), or with BatchNorm that "
+            "keeps running statistics, can be explained"
         )
     raise SplitError(
         f"{name} reads the whole graph: once edges are deleted, its answer for a {instances.split.task} in its "

@@ -1,6 +1,6 @@
-"""Which edges of a large graph are drawn: those with the highest scores, and how they hang together.
+"""Which edges of a large graph are drawn: those that rank highest, and how they hang together.
 
-Up to `most_edges` edges everything is drawn. Beyond that, the deleted edges and those with the highest scores are
+Up to `most_edges` edges everything is drawn. Beyond that, the deleted edges and those with the highest values are
 taken; for a node or link each is joined to it by a shortest path, for a graph the other edges between their nodes are
 added. What is left out is said in words.
 """
@@ -107,8 +107,8 @@ def _join(kept: Flags, ends: Numbers, roots: list[int]) -> None:
 
 
 def _sentence(kept: Flags, deleted: Flags, shown: int, nodes: int, rooted: bool) -> str:
-    """What is left out, in words."""
-    first = "the deleted ones, those with the highest scores" if deleted.any() else "those with the highest scores"
+    """What is left out, in words; they hold for both readings of an edge."""
+    first = "the deleted ones, those that rank highest" if deleted.any() else "those that rank highest"
     chosen = first + (" and a path from each to the explained nodes" if rooted else " and others between their nodes")
     text = f"Drawn: {kept.sum():,} of {counted(len(kept), 'edge')} and {shown:,} of {counted(nodes, 'node')}: {chosen}."
     hidden = int((deleted & ~kept).sum())

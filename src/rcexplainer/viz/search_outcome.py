@@ -65,7 +65,7 @@ def outcome(one: Explanation, noun: str = "edge") -> SearchOutcome:
     if found.disputed:
         return SearchOutcome(False, "disputed", "✗", f"the search and the final run disagree {without}")
     if found.confidence is not None:
-        said = f"reaches {found.reached:.2f} of {found.confidence:.2f}"
+        said = f"reaches {found.reached:.2f} of {found.confidence:g}"
     else:
         said = f"still {said}" if found.prediction == found.source else said
         said += "" if found.target is None else f", not {class_name(one, found.target)},"
