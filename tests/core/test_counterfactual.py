@@ -312,6 +312,8 @@ def test_greedy_search_is_the_literal_one(case) -> None:
         if flips:
             other = literal_prune(row, other, scores, source, query.target)
             state, flipped = (other, True) if not flipped or len(other) < len(state) else (state, flipped)
+        elif not flipped and far(row(other), source, query.target) < far(row(state), source, query.target):
+            state = other
         expected.append((state, flipped))
     check(case, greedy_search(query, torch.tensor(scores), torch.tensor(allowed, dtype=torch.bool)), expected)
 
@@ -564,6 +566,18 @@ def test_where_one_ranking_finds_no_flip_the_next_is_tried() -> None:
     asked.clear()
     assert removed_set(by_rankings(prefix_search, query, [up], usable).removed) == removed_set(first.removed)
     assert sum(asked) == single  # a ranking that is not needed costs nothing
+
+
+@pytest.mark.parametrize("confidence", [None, 0.9])
+def test_where_no_ranking_finds_a_flip_the_attempt_that_comes_closest_is_kept(confidence: float | None) -> None:
+    """Only without units 4 and 5, the last of one ranking and the first of the other, does p fall; never far enough."""
+    rule = Rule(6, lambda removed: 0.6 if {4, 5} <= removed else 0.7 if 0 in removed else 0.8)
+    query = FlipQuery(torch.tensor([0, 6]), rule, torch.tensor([0]), confidence=confidence)
+    down, up, usable = torch.linspace(1, 0, 6), torch.linspace(0, 1, 6), torch.ones(6, dtype=torch.bool)
+    for rankings, removed in (([down], {0}), ([down, up], {4, 5}), ([up, down], {4, 5})):
+        found = by_rankings(prefix_search, query, rankings, usable)
+        assert removed_set(found.removed) == removed
+        assert not found.flipped.any()
 
 
 def test_a_flip_that_was_found_is_not_looked_for_again() -> None:

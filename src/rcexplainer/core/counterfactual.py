@@ -14,7 +14,7 @@
              whatever the search has seen before
 
 Copies are compared by two keys: one that flips comes before all that do not; then the value decides, and at a tie the
-first copy. If nothing flips, the removal with the largest drop is returned, with several rankings that of the first.
+first copy. If nothing flips, the removal with the largest drop is returned, whichever search and ranking it is from.
 """
 
 from collections.abc import Callable, Sequence
@@ -113,12 +113,7 @@ def greedy_search(query: FlipQuery, scores: Tensor, allowed: Tensor) -> Removal:
     steps = torch.where(first.flipped, sizes(query, first.removed) - fewer, query.max_units()).clamp_min(0)
     nothing = torch.zeros_like(state)
     anew = prune(query, scores, *_greedy_from(query, options, steps, nothing, torch.zeros_like(flipped)))
-    better = anew.flipped if query.confidence is None else _better(query, anew, first)
-    removed = torch.where(better[owners(query.ptr)], anew.removed, first.removed)
-    assert first.minimal is not None  # pruning always looks
-    assert anew.minimal is not None
-    minimal = torch.where(better, anew.minimal, first.minimal)
-    return Removal(removed, first.flipped | anew.flipped, minimal)
+    return _better_of(query, first, anew)
 
 
 def by_rankings(search: Search, query: FlipQuery, rankings: Sequence[Tensor], allowed: Tensor) -> Removal:
@@ -138,26 +133,33 @@ def by_rankings(search: Search, query: FlipQuery, rankings: Sequence[Tensor], al
     for ranking in others:
         if bool(found.flipped.all()):
             break
-        again = prefix_search(query, ranking, allowed & ~found.flipped[owner])
-        taken = again.flipped & ~found.flipped
-        assert found.minimal is not None  # pruning always looks
-        assert again.minimal is not None
-        found = Removal(
-            torch.where(taken[owner], again.removed, found.removed),
-            found.flipped | taken,
-            torch.where(taken, again.minimal, found.minimal),
-        )
+        found = _better_of(query, found, prefix_search(query, ranking, allowed & ~found.flipped[owner]))
     return found
 
 
+def _better_of(query: FlipQuery, found: Removal, other: Removal) -> Removal:
+    """The better of two removals of each instance; at a tie the first."""
+    better = _better(query, other, found)
+    assert found.minimal is not None  # pruning always looks
+    assert other.minimal is not None
+    return Removal(
+        torch.where(better[owners(query.ptr)], other.removed, found.removed),
+        found.flipped | other.flipped,
+        torch.where(better, other.minimal, found.minimal),
+    )
+
+
 def _better(query: FlipQuery, one: Removal, other: Removal) -> Tensor:
-    """[n] whether the first removal flips and the second does not, or has more units, or as many and is less sure.
+    """[n] whether the first removal flips and the second does not, or with more units, or with as many and less surely;
+    where neither flips, whether it comes closer.
 
     How sure the model is comes from one more run of each, which the budget does not count.
     """
     size, others = sizes(query, one.removed), sizes(query, other.removed)
     better = one.flipped & (~other.flipped | (size < others))
-    tied = (one.flipped & other.flipped & (size == others)).nonzero().squeeze(1)
+    tied = (one.flipped == other.flipped) & (~one.flipped | (size == others))
+    alike = owners(query.ptr)[one.removed != other.removed]
+    tied = (tied & torch.zeros_like(tied).index_fill(0, alike, True)).nonzero().squeeze(1)
     if len(tied):
         mine, theirs = (query.drop(_at(query, removal.removed, tied), tied) for removal in (one, other))
         better[tied] = mine < theirs
