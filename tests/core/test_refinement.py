@@ -9,7 +9,7 @@ from torch import Tensor
 from rcexplainer.core import budget
 from rcexplainer.core.budget import Deadline, Meter, Seconds
 from rcexplainer.core.flip_query import FlipQuery
-from rcexplainer.core.refinement import MOST_PATHS, RefinedRanking, refined
+from rcexplainer.core.refinement import MOST_PATHS, SPREAD, RefinedRanking, _path_first, refined
 from rcexplainer.core.search import greedy
 from rcexplainer.core.segments import owners, ranks
 from tests.core.test_counterfactual import Rule
@@ -113,6 +113,34 @@ def test_scores_above_a_threshold_stay_as_many() -> None:
     assert (found > 0.5).sum() == 2
     assert found.argsort(descending=True, stable=True).tolist() == [6, 7, 0, 1, 2, 3, 4, 5]
     torch.testing.assert_close(found[[6, 7]], torch.tensor([0.9, 0.7]), atol=2e-3, rtol=0)
+
+
+@given(st.data())
+@settings(max_examples=200, deadline=None)
+def test_scores_are_dealt_out_anew(data: st.DataObject) -> None:
+    """Whatever the path: it comes first, the others keep their order and their ties, and no more are above anything."""
+    sizes = data.draw(st.lists(st.integers(0, 7), min_size=1, max_size=4))
+    score = st.sampled_from([0.0, 0.2, 0.4, 0.5, 0.5000001, 0.9, 1.0]) | st.floats(0, 1, width=32)
+    old = [data.draw(st.lists(score, min_size=size, max_size=size)) for size in sizes]
+    paths = [data.draw(st.permutations(range(size)))[: data.draw(st.integers(0, size))] for size in sizes]
+    ptr = torch.tensor([0, *sizes]).cumsum(0)
+    path = torch.full((len(sizes), max(map(len, paths))), -1)
+    for row, (start, units) in enumerate(zip(ptr.tolist(), paths, strict=False)):
+        path[row, : len(units)] = torch.tensor(units, dtype=torch.long) + start
+    found = _path_first(ptr, torch.tensor([value for values in old for value in values]), path)
+    for before, units, new in zip(old, paths, found.split(sizes), strict=True):
+        rest = [unit for unit in range(len(before)) if unit not in units]
+        chosen = [new[unit].item() for unit in units]
+        assert chosen == sorted(set(chosen), reverse=True)
+        assert not units or not rest or chosen[-1] > max(new[unit].item() for unit in rest)
+        for one in rest:
+            for other in rest:
+                assert (before[one] == before[other]) <= (new[one] == new[other])
+                assert (before[one] < before[other]) <= (new[one] <= new[other])
+        for threshold in (*before, 0.5, SPREAD):
+            assert (new > threshold).sum() <= sum(value > threshold for value in before) or threshold < SPREAD
+        if not units:
+            assert new.tolist() == torch.tensor(before).tolist()
 
 
 def test_ties_and_zeros_do_not_hide_the_path() -> None:

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from rcexplainer.core.budget import Meter
 from rcexplainer.core.flip_query import FlipQuery
-from rcexplainer.core.segments import first_minimum, gather_ranges, owners, ranks
+from rcexplainer.core.segments import first_minimum, gather_ranges, owners, ranks, sorted_units
 
 PATH_SHARE = 0.25  # share of the units on a path
 TRIED_SHARE = 0.5  # share of the units that a path can try in a step before a second path is kept
@@ -211,19 +211,20 @@ def _starts(sizes: Tensor) -> Tensor:
 def _path_first(ptr: Tensor, scores: Tensor, path: Tensor) -> Tensor:
     """[units] scores with which the path comes first.
 
-    Its units get the highest scores of their instance and the others are scaled down to the next one, so that no more
-    of them than before are above any threshold.
+    The scores of an instance are dealt out anew, the highest to the first unit of the path, so that no more of them
+    than before are above any threshold. On the path none ties; others that tied still do.
     """
     owner, onto = owners(ptr), path >= 0
-    length = onto.sum(1)
-    highest = torch.zeros(len(scores) + 1, dtype=torch.double, device=scores.device)
-    highest[ptr[owner] + ranks(scores, owner, ptr)] = scores.double()
+    old, length = scores.double(), onto.sum(1)
     place = torch.arange(path.size(1), device=path.device).expand_as(path)
-    falling = (1 - place / (length + 1)[:, None])[onto]
-    values = (1 - SPREAD) * highest[(ptr[:-1, None] + place)[onto]] + SPREAD * falling
-    rest = scores.double().index_put((path[onto],), torch.zeros_like(values))
-    top = torch.zeros_like(length, dtype=torch.double).scatter_reduce(0, owner, rest, "amax")
-    lowest = torch.ones_like(top).scatter_reduce(0, owner[path[onto]], values, "amin")
-    most = torch.minimum(highest[ptr[:-1] + length].clamp_min(SPREAD * SPREAD), (1 - SPREAD) * lowest)
-    scale = torch.where(length > 0, (most / top.clamp_min(1e-300)).clamp_max(1), 1)
-    return (rest * scale[owner]).index_put((path[onto],), values).to(scores.dtype)
+    first = old.index_put((path[onto],), (2.0 + path.size(1) - place[onto]).to(old.dtype))
+    ordered = sorted_units(first, owner)  # the path, then the others as before
+    rank = torch.arange(len(old), device=owner.device) - ptr[owner]
+    dealt, long = old[sorted_units(old, owner)], length[owner]
+    dealt = torch.where(rank < long, dealt.clamp_min(SPREAD * SPREAD), dealt)  # with 0 none would come first
+    dealt = dealt * (1 - SPREAD * (rank + 1) / (long + 1)).clamp_min(1 - SPREAD)
+    new = (first[ordered].diff() != 0) | (owner.diff() != 0)
+    group = torch.cat([rank[:1], new.cumsum(0)])  # those that tied have the lowest of their seats
+    lowest = dealt.new_full((len(old),), torch.inf).scatter_reduce(0, group, dealt, "amin")
+    found = torch.where(long > 0, lowest[group], old[ordered])
+    return old.index_put((ordered,), found).to(scores.dtype)
