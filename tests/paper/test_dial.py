@@ -147,8 +147,12 @@ def test_a_plan_stands_beside_the_scores_of_the_same_explainer() -> None:
     assert {job.inputs["seed"] for job in jobs} == {10, 11, 12}  # nothing was tuned on them
     assert {job.inputs["method"] for job in jobs} == {"rcexplainer", "occlusion", "greedy"}
     ours = [job for job in jobs if job.inputs["method"] == "rcexplainer"]
-    assert all(job.inputs["refine"][:2] == [0, "scores"] for job in ours)
-    assert all(job.inputs["refine"] == [0, "scores"] for job in ours if job.inputs["model"] != "paper")
+    longer = [job for job in ours if job.inputs["settings"]]
+    assert {job.inputs["model"] for job in longer} == {"paper"}
+    assert all((job.inputs["settings"], job.inputs["refine"]) == ({"epochs": 240}, [0]) for job in longer)
+    default = [job for job in ours if job not in longer]
+    assert all(job.inputs["refine"][:2] == [0, "scores"] for job in default)
+    assert all(job.inputs["refine"] == [0, "scores"] for job in default if job.inputs["model"] != "paper")
     first = tables(planned, results_of(planned))[0]
     names = [row["method"] for row in first.to_rows()]
     assert {"rcexplainer", "rcexplainer, in the order of its scores", "rcexplainer, refine = 32"} <= set(names)
@@ -179,8 +183,8 @@ def test_a_ratio_that_is_too_low_is_named_with_its_class() -> None:
             result["points"][3]["classes"]["active"]["drops"] = [1.8] * 4
 
     found = judged(change)
-    assert failed(found) == {"nci1: fidelity of a ranking refined with 32 model runs": (False, ".900 (active)")}
-    assert found["nci1: fidelity of a ranking refined with 64 model runs"][0]
+    assert failed(found) == {"nci1: refined with 32 runs": (False, ".900 (active)")}
+    assert found["nci1: refined with 64 runs"][0]
     assert found["nci1: no method above RCExplainer with as few model runs"][0]
 
 

@@ -18,7 +18,7 @@ TOY_SIZES = {
     "three-motifs": {"num_graphs": 60},
     "shared-neighbours": {"num_pairs": 300},
 }
-TOY_JOBS = {"tradeoff": 4}  # of each entry, its network among them: 3, unless said here
+TOY_JOBS = {"tradeoff": 4, "planned": 4}  # of each entry, its network among them: 3, unless said here
 
 
 def small(name: str, root: Path | None = None, seed: int = 0) -> GraphDataset:

@@ -125,7 +125,7 @@ def cost_checks(settings: EntrySettings, methods: MethodResults) -> list[ClaimCh
     checks = _undecided(settings, methods, [OURS, GREEDY])
     if checks:
         return checks
-    rivals = [point for point in points if point.method != OURS]
+    rivals = [point for point in points if point.method in settings["methods"] and point.method != OURS]
     for rival in rivals:
         for name, values in rival.ratio.items():
             best = _best(ours, name, mean(rival.runs[name]))

@@ -126,9 +126,10 @@ def tradeoff(settings: EntrySettings) -> JobList:
 
 
 def dial(settings: EntrySettings) -> JobList:
-    """Every method on one network, RCExplainer with each number of runs for its ranking; without refinement on others.
+    """Every method on one network, RCExplainer with each number of runs for its ranking; without refinement on others,
+    and in other settings (`variants`).
 
-    The latter are the networks `scores_alone`, with greedy deletion as the denominator of all ratios, and occlusion:
+    The others are the networks `scores_alone`, with greedy deletion as the denominator of all ratios, and occlusion:
     what the true effects of single deletions would be worth there.
     """
     free = [many for many in settings["refine"] if many in (0, BY_SCORES)]
@@ -140,7 +141,7 @@ def _dials(settings: EntrySettings) -> JobList:
     """Every method on every dataset and network, RCExplainer with each number of runs for its ranking."""
 
     def make(dataset: str, model: str, seed: int, one: Variant) -> Job:
-        refine = settings["refine"] if one.method == OURS else [0]
+        refine = settings["refine"] if one.tags["variant"] == OURS else [0]
         most = caps_of(settings, one.method).most
         return dial_job(dataset, model, seed, one.method, settings=one.settings, refine=refine, most=most)
 
@@ -167,7 +168,7 @@ def _on_every_network(settings: EntrySettings, make: Callable[[str, str, int, Va
         for seed in range(first, first + settings["seeds"]):
             tags = {"dataset": dataset, "model": model, "seed": seed}
             jobs[network_job(dataset, model, seed, settings.get("recipe", "ours"))] = {**tags, "network": True}
-            for one in variants(settings, dataset):
+            for one in variants(settings, dataset, model):
                 jobs[make(dataset, model, seed, one)] = {**tags, **one.tags}
     return jobs
 

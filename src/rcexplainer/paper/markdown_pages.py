@@ -28,10 +28,9 @@ READING = (
     "An arrow says which direction is better; the best of a column is bold, or all that are printed alike. Greedy "
     "deletion, the reference, and random order, the floor, do not compete. Values are means ± standard deviations over "
     "the seeds; for times the standard deviation is over single explanations, and numbers of edges are medians, "
-    "averaged over the seeds. Verdicts compare methods on the instances that both explained. Results of an earlier "
-    "version say so, and are shown until they are run again; so are results whose digest is not of what was computed "
-    "(relabelled), those on a network that was trained anew since (other weights), and those of defaults that have "
-    "changed since (earlier)."
+    "averaged over the seeds. Verdicts compare methods on the instances that both explained. Results that a new run "
+    "might not give are shown until it is made, and say why: an earlier version, a digest not of what was computed "
+    "(relabelled), a network trained anew (other weights), other defaults (earlier)."
 )
 
 

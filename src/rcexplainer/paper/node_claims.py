@@ -41,7 +41,7 @@ def recovery_claims(settings: EntrySettings, aims: Mapping[str, Any], found: Tag
         methods = {group: methods_on(groups[group], dataset) for group in RECOVERY_NODES}
         for group, own in methods.items():
             claim = f"{dataset}: live AUC and accuracy, {GROUP_NAMES[group]}"
-            yield claim, "≥ every reading of every other method", _against_all(settings, own)
+            yield claim, "≥ every reading of all others", _against_all(settings, own)
         ours = methods["everyone"].get(own_row(methods["everyone"]), [])
         asked = (("AUC", mean_number(ours, "auc"), auc), ("accuracy", mean_number(ours, "accuracy"), accuracy))
         yield (
@@ -93,4 +93,4 @@ def _few_edges(settings: EntrySettings, aims: Mapping[str, Any], claim: str, our
         check(flipped, flipped >= aims["flipped"], f"{digits(flipped, aims['flipped'])} flipped"),
         check(size, size <= aims["edges"], f"{size:.1f} edges"),
     ]
-    return claim, f"≥ {column(aims['flipped'])} flipped by its own search, median ≤ {aims['edges']} edges", checks
+    return claim, f"≥ {column(aims['flipped'])} flipped by its search, median ≤ {aims['edges']} edges", checks

@@ -44,13 +44,15 @@ def scores_table(settings: EntrySettings, found: TaggedResults) -> list[Table]:
     panels = {panel: methods for panel, methods in groups(found).items() if {OURS, GREEDY} <= set(done(methods))}
     rows: list[tuple[TableCell, ...]] = []
     versions: list[str] = []
-    for (dataset, model), methods in panels.items():
-        ratios = score_ratios(methods)
-        for name in dict.fromkeys(one.name for one in ratios):
-            own = [one for one in ratios if one.name == name]
-            first = TableCell(f"{dataset}, {model}, {name}"), over_seeds([one.ratio for one in own], 3)
-            rows.append((*first, *_worst_cells(lowest_ratio(own))))
-            versions.append(as_of(methods[OURS]))
+    for variant in (OURS, *settings.get("variants", {})):
+        for (dataset, model), methods in panels.items():
+            ratios = score_ratios(methods, variant)
+            for name in dict.fromkeys(one.name for one in ratios):
+                own = [one for one in ratios if one.name == name]
+                where = TableCell(f"{dataset}, {model}, {name}{'' if variant == OURS else f', {variant}'}")
+                ratio = over_seeds([one.ratio for one in own], 3)
+                rows.append((where, ratio, *_worst_cells(lowest_ratio(own))))
+                versions.append(as_of(methods[variant]))
     notes = tuple(setting_notes(settings, panels))
     return [dated(Table(SCORES_CAPTION, SCORES_COLUMNS, tuple(rows), notes), versions)] if rows else []
 
@@ -62,16 +64,17 @@ def _worst_cells(worst: SeedRatio | None) -> tuple[TableCell, ...]:
     return over_seeds([worst.ratio], 3), TableCell(str(worst.seed)), over_seeds([worst.greedy], 3)
 
 
-def score_ratios(methods: MethodResults) -> tuple[SeedRatio, ...]:
+def score_ratios(methods: MethodResults, variant: str) -> tuple[SeedRatio, ...]:
     """The ratio of RCExplainer without a refinement, for every predicted class and seed.
 
     Args:
         methods: Method → its results on one network architecture.
+        variant: The method, or in which other settings it was run.
 
     Returns:
         The ratios; none where it was not run.
     """
-    return next((point.single for point in dial_curve(methods) if point.method == OURS and not point.refine), ())
+    return next((point.single for point in dial_curve(methods) if point.method == variant and not point.refine), ())
 
 
 def score_claims(settings: EntrySettings, aims: Mapping[str, Any], found: TaggedResults) -> Iterator[Claim]:
@@ -90,7 +93,7 @@ def score_claims(settings: EntrySettings, aims: Mapping[str, Any], found: Tagged
     where = [(dataset, one) for dataset in aims["classes"] for one in (model, *others)]
     panels = {panel: methods_on(found, *panel) for panel in where}
     opened = {panel: _opened(settings, methods) for panel, methods in panels.items()}
-    ratios = {panel: score_ratios(methods) for panel, methods in panels.items()}
+    ratios = {panel: score_ratios(methods, OURS) for panel, methods in panels.items()}
     for dataset, classes in aims["classes"].items():
         own = dataset, model
         aim = ", ".join(f"{column(least)} {name}" for name, least in classes.items())

@@ -2,7 +2,7 @@
 
 `settings` are RCExplainer's: those of the profile, then those of the variant that one is `like`, then its own. `own`
 are the settings of a variant that is a baseline, on top of its tuned ones. What a variant sets `on` a dataset comes
-last; with `datasets` it is there for those alone.
+last; with `datasets` or `models` it is there for those alone.
 """
 
 from collections.abc import Mapping
@@ -34,12 +34,13 @@ class Variant:
     own: Mapping[str, Any] = field(default_factory=dict)
 
 
-def variants(settings: EntrySettings, dataset: str | None = None) -> list[Variant]:
+def variants(settings: EntrySettings, dataset: str | None = None, model: str | None = None) -> list[Variant]:
     """What an entry compares: methods, named variants, both, or values of one setting.
 
     Args:
         settings: The entry's: `methods`, `variants`, or `vary` and `values`.
-        dataset: The dataset; what a variant sets `on` it alone comes last.
+        dataset: The dataset; what a variant sets `on` it alone comes last. None: of all.
+        model: The network; None: of all.
 
     Returns:
         The variants, in order.
@@ -52,7 +53,12 @@ def variants(settings: EntrySettings, dataset: str | None = None) -> list[Varian
             for value in settings["values"]
         ]
     named = settings.get("variants", {})
-    known = {name: one for name, one in named.items() if dataset is None or dataset in one.get("datasets", [dataset])}
+    known = {
+        name: one
+        for name, one in named.items()
+        if (dataset is None or dataset in one.get("datasets", [dataset]))
+        and (model is None or model in one.get("models", [model]))
+    }
     return [
         *(Variant({"variant": method}, method, preset, common) for method in settings.get("methods", ())),
         *(

@@ -24,7 +24,6 @@ from rcexplainer.paper.checks import (
     value_reader,
 )
 from rcexplainer.paper.dial_tables import cost_checks, ratio_checks
-from rcexplainer.paper.figure_style import GREEDY
 from rcexplainer.paper.node_claims import edgeless_claims, recovery_claims
 from rcexplainer.paper.plan import EntryPlan, Results
 from rcexplainer.paper.record import as_of
@@ -118,10 +117,10 @@ def _robustness(settings: EntrySettings, aims: Aims, found: TaggedResults) -> li
         reads = {f"{percent} %": auc_reader(percent, k, noise.field) for percent in percents}
         checks = above(settings, methods_on(found, dataset), rivals, reads)
         claim = f"{dataset}: AUC under {noise.short} above {named}, k = {k}"
-        return _verdict("robustness", claim, "at every level of noise", checks)
+        return _verdict("robustness", claim, "at every level", checks)
 
     others = [method for method in settings["methods"] if method != OURS]
-    rivals = {"every other method's": others, "that of baselines with the same stability loss": aims["helped"]}
+    rivals = {"every other method's": others, "baselines with the same stability loss": aims["helped"]}
     return [
         *(
             high(noise, dataset, levels)
@@ -250,19 +249,28 @@ def _stability(settings: EntrySettings, aims: Aims, found: TaggedResults) -> lis
 
 
 def _dial(settings: EntrySettings, aims: Aims, found: TaggedResults, entry: str = "dial") -> list[Verdict]:
-    made = [_verdict(entry, *claim) for claim in score_claims(settings, aims["scores"], found)]
+    made = [
+        _verdict(entry, f"{claim}{_seeds(settings)}", aim, checks)
+        for claim, aim, checks in score_claims(settings, aims["scores"], found)
+    ]
     for dataset in aims["datasets"]:
         methods = methods_on(found, dataset, settings["model"])
         for runs, least in aims["ratio"].items():
             refine = int(runs) if runs.isdigit() else runs
-            named = f"{runs} model runs" if runs.isdigit() else "as many model runs as greedy deletion's"
-            claim = f"{dataset}: fidelity of a ranking refined with {named}"
+            named = f"{runs} runs" if runs.isdigit() else "greedy deletion's own number of runs"
+            claim = f"{dataset}: refined with {named}{_seeds(settings)}"
             checks = ratio_checks(settings, methods, refine, least)
-            made.append(_verdict(entry, claim, f"≥ {column(least)} of greedy deletion, every class", checks))
-        if set(settings["methods"]) > {OURS, GREEDY}:  # there are rivals
+            made.append(_verdict(entry, claim, f"≥ {column(least)} of greedy, every class", checks))
+        if entry == "dial":  # all methods are there
             claim = f"{dataset}: no method above RCExplainer with as few model runs"
             made.append(_verdict(entry, claim, "every class", cost_checks(settings, methods)))
     return made
+
+
+def _seeds(settings: EntrySettings) -> str:
+    """Which networks a claim is about, where they are not the first."""
+    first = settings.get("first_seed", 0)
+    return f", seeds {first}–{first + settings['seeds'] - 1}" if first else ""
 
 
 JUDGES: dict[str, Callable[[EntrySettings, Aims, TaggedResults], list[Verdict]]] = {
