@@ -14,6 +14,11 @@ import rcexplainer as rc
 from rcexplainer.benchmark.own_dataset import own_dataset
 from rcexplainer.benchmark.own_evaluation import evaluate_own
 from rcexplainer.cli import main
+from rcexplainer.cli.explain_settings import ExplainSettings
+from rcexplainer.cli.explanation_report import ExplanationReport, Remainder
+from rcexplainer.cli.explanations import explained_instances
+from rcexplainer.cli.instance_index import in_whole
+from rcexplainer.cli.interrupted_explanations import show_interrupted
 from rcexplainer.cli.interruption import terminations
 from rcexplainer.core.training import Training
 from rcexplainer.errors import ExplainInterrupt
@@ -129,6 +134,48 @@ def test_what_was_explained_before_an_interrupt_is_not_lost(case, monkeypatch):
     found = stop.value.results
     assert 0 < len(found) < len(data.graphs)
     assert found[0].graph.num_edges == data.graphs[0].num_edges
+
+
+def test_an_interrupted_command_keeps_the_turns_before(case, monkeypatch, tmp_path, caplog):
+    data, _, fitted = case
+    original, sizes = type(fitted).explain, []
+
+    def stopped(self, graphs, **settings):
+        sizes.append(len(graphs))
+        if len(sizes) == 3:
+            raise KeyboardInterrupt
+        return original(self, graphs, **settings)
+
+    chosen = in_whole(data, None, None)
+    assert len(chosen) > 48
+    monkeypatch.setattr(type(fitted), "explain", stopped)
+    for settings, done in ((ExplainSettings(), 48), (ExplainSettings(search="none"), len(chosen))):
+        sizes.clear()
+        try:
+            found = explained_instances(fitted, data, chosen, settings)
+        except ExplainInterrupt as stop:
+            found = stop.results
+        assert len(found) == done
+    sizes[:] = [0, 0]
+    with pytest.raises(ExplainInterrupt) as stop:
+        explained_instances(fitted, data, chosen, ExplainSettings())
+    report = ExplanationReport(
+        data,
+        "gnn",
+        "explainer",
+        0,
+        None,
+        "prefix",
+        None,
+        None,
+        (),
+        fitted,
+        "scores",
+        Remainder(len(chosen), stop.value),
+    )
+    show_interrupted(report, tmp_path / "out.json", as_json=False)
+    assert f"0 of {len(chosen)} graphs were explained; " in caplog.text
+    assert not list(tmp_path.iterdir())  # there is nothing to write
 
 
 @contextmanager

@@ -1,11 +1,13 @@
 """Explanations by a saved explainer: of a dataset's graphs, of a file of molecules, or of a user's own instances."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import cast
 
 import torch
+from tqdm.auto import tqdm
 
 from rcexplainer.cli.class_number import class_number
 from rcexplainer.cli.explain_settings import ExplainSettings
@@ -19,9 +21,10 @@ from rcexplainer.datasets import GraphDataset
 from rcexplainer.disclosure import checked_disclosure
 from rcexplainer.errors import ExplainInterrupt, RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
-from rcexplainer.method.explanations import Explanations
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.results import Search
+
+FIRST_TURN = 16  # instances that are searched at once at first; each turn takes twice as many as the one before
 
 
 def explain_named(
@@ -79,7 +82,7 @@ def explain_chosen(opened: NamedInstances, explainer: Path, settings: ExplainSet
     try:
         results: Sequence[Explanation | Failure] = explained_instances(fitted, data, chosen, settings)
     except ExplainInterrupt as stop:
-        results, interrupt = cast(Explanations, stop.results), stop
+        results, interrupt = cast(Sequence[Explanation | Failure], stop.results), stop
     explained = tuple(
         ExplainedInstance(one.index, one.position, class_label(data, one.position), result)
         for one, result in zip(chosen, results, strict=interrupt is None)
@@ -102,8 +105,8 @@ def explain_chosen(opened: NamedInstances, explainer: Path, settings: ExplainSet
 
 def explained_instances(
     fitted: FittedExplainer, data: GraphDataset, chosen: Sequence[ChosenInstance], settings: ExplainSettings
-) -> Explanations:
-    """Explain chosen instances.
+) -> list[Explanation | Failure]:
+    """Explain chosen instances, turn after turn: an interrupt loses the turn that it comes in.
 
     Args:
         fitted: The explainer.
@@ -113,21 +116,42 @@ def explained_instances(
 
     Returns:
         The explanations, with failures in their places.
+
+    Raises:
+        ExplainInterrupt: Ctrl-C; `.results` has those of the turns before.
     """
-    positions = [one.position for one in chosen]
-    within = data.task != "graph"
-    return fitted.explain(
-        data.graph if within else graphs_at(data, positions),
-        index=torch.tensor(positions, dtype=torch.long) if within else None,
-        search=cast(Search, settings.search),
-        target_class=class_number(settings.target_class, data.class_names, "--target-class"),
-        on_error="keep",
-        budget=settings.budget,
-        refine=settings.refine,
-        progress=settings.progress,
-        confidence=settings.confidence,
-        disclose=checked_disclosure(settings.disclose),
-    )
+    target = class_number(settings.target_class, data.class_names, "--target-class")
+    searched = settings.search != "none" or settings.refine is not None
+    within, found = data.task != "graph", list[Explanation | Failure]()
+    bar = cache(partial(tqdm, desc="explain", total=len(chosen), unit=data.task, disable=not settings.progress))
+    for some in _turns(chosen) if searched else [chosen]:
+        positions = [one.position for one in some]
+        try:
+            found += fitted.explain(
+                data.graph if within else graphs_at(data, positions),
+                index=torch.tensor(positions, dtype=torch.long) if within else None,
+                search=cast(Search, settings.search),
+                target_class=target,
+                on_error="keep",
+                budget=settings.budget,
+                refine=settings.refine,
+                confidence=settings.confidence,
+                disclose=checked_disclosure(settings.disclose),
+            )
+        except KeyboardInterrupt as stop:
+            now = stop.results if isinstance(stop, ExplainInterrupt) else ()
+            raise ExplainInterrupt([*found, *now]) from stop
+        bar().update(len(some))  # made after the first turn: before, an argument may turn out to be wrong
+    bar().close()
+    return found
+
+
+def _turns(chosen: Sequence[ChosenInstance]) -> Iterator[Sequence[ChosenInstance]]:
+    """The instances in turns that grow: what an interrupt loses is at most about twice what it keeps."""
+    start, size = 0, FIRST_TURN
+    while start < len(chosen) or not start:  # nothing to explain is refused by the explainer
+        yield chosen[start : start + size]
+        start, size = start + size, 2 * size
 
 
 def _predicted_as(

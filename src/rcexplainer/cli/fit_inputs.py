@@ -20,8 +20,8 @@ from rcexplainer.datasets import GraphDataset
 from rcexplainer.datasets.fragments import ATOM_NAMES
 from rcexplainer.datasets.graph_table import GraphTable
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn.forward import TaskName
-from rcexplainer.method.explanations import Explanations
 from rcexplainer.method.fitted_explainer import FittedExplainer
 
 MOST_SUMMARISED = 500  # graphs that are explained for the summary of the regions
@@ -55,7 +55,7 @@ class FitInputs:
     part: str
     class_names: tuple[str, ...]
     node_names: tuple[str, ...]
-    explained: Callable[[FittedExplainer], Explanations]
+    explained: Callable[[FittedExplainer], Sequence[Explanation | Failure]]
 
 
 def fit_dataset(inputs: NamedInputs, index: Sequence[str] | None, class_names: Sequence[str] | None) -> FitInputs:

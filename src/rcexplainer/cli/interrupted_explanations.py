@@ -32,7 +32,7 @@ def show_interrupted(report: ExplanationReport, out: Path | None, as_json: bool)
     hint = "the same command begins with the first again, --limit N explains fewer"
     if report.data.task == "graph":
         hint += ", and --engine local --out DIR keeps what it has and goes on"
-    if out is not None:
+    if out is not None and report.explained:
         write_document(partial_file(out), report.to_json())
         log.warning("%s and are in %s; %s", done, partial_file(out), hint)
         return
