@@ -14,6 +14,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 import rcexplainer as rc
+from rcexplainer.cli.explanation_record import disclosed_label
 from rcexplainer.disclosure import WITHHELD, Disclosure, checked_disclosure
 from rcexplainer.engine.explained_rows import Stamp, explained_rows
 from rcexplainer.engine.row_options import RowOptions
@@ -152,6 +153,11 @@ def test_tables_have_no_columns_of_what_is_withheld(disclose: Disclosure) -> Non
     with pytest.raises(WithheldError, match=f"scores='all' shows scores, and disclose='{disclose}'"):
         RowOptions(disclose=disclose, scores="all")
     assert RowOptions(disclose=disclose).values()["disclose"] == disclose  # another job, with its own folder
+
+
+def test_nodes_are_called_by_their_numbers_where_scores_are_withheld() -> None:
+    graph = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2, node_names=["Ann", "Bob"])
+    assert [disclosed_label(graph, (), one)(1) for one in get_args(Disclosure)] == ["Bob", "1", "1"]
 
 
 # The server
