@@ -17,9 +17,10 @@ from rcexplainer.gnn.device import device_of
 from rcexplainer.gnn.forward import Forward, TaskName
 from rcexplainer.gnn.graph_checks import GraphKind, check_graph, source_of
 from rcexplainer.gnn.outputs import OutputKind
+from rcexplainer.gnn.seed import check_seed
 from rcexplainer.gnn.split import SplitModel, split_model
 from rcexplainer.method.base import graphs_on, on_device
-from rcexplainer.method.settings import checked_names, whole
+from rcexplainer.method.settings import checked_names
 from rcexplainer.saving.checkpoint import digest
 from rcexplainer.saving.fingerprint import fingerprint
 from rcexplainer.sources import AnyGraph, GraphSource
@@ -115,7 +116,7 @@ def prepare(
         GraphError: The graphs, or the index, cannot be used.
         RCExplainerError: The class names do not fit the model.
     """
-    whole("seed", seed, 0)
+    check_seed(seed)
     model, head, place = on_device(model, head, device)
     home, kind = device_of(model), TASKS[task]
     most = limit if val is not None else limit + limit // 9  # a tenth will be held out for validation

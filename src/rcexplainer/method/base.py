@@ -27,6 +27,7 @@ from rcexplainer.gnn.graph_checks import GraphKind, Graphs, list_graphs, source_
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.model_checks import check_model
 from rcexplainer.gnn.outputs import OutputKind
+from rcexplainer.gnn.seed import check_seed
 from rcexplainer.gnn.split import split_model
 from rcexplainer.gnn.store_checks import check_all
 from rcexplainer.method.connection import connected_readings
@@ -181,7 +182,7 @@ class Method:
                 progress=progress,
                 device=device,
             )
-        whole("seed", seed, 0)
+        check_seed(seed)
         model, head, place = on_device(model, head, device)
         found, task = graphs_on(graphs, place, device_of(model)), TASKS[self.task]
         if in_memory := [graph for graph in found if isinstance(graph, Data)]:
