@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rcexplainer.datasets.dataset import BadRow
+from rcexplainer.datasets.file_access import access_told
 from rcexplainer.errors import DatasetError, require
 
 if TYPE_CHECKING:
@@ -136,10 +137,12 @@ def rows_quoted(quoted: bool) -> Iterator[None]:
 
 def _lines(file: Path) -> list[tuple[int, list[str]]]:
     """Line number and cells of every non-blank line."""
-    if not file.is_file():
+    with access_told(file):
+        found = file.is_file()
+    if not found:
         raise DatasetError(f"there is no file {file}; check the path after csv:")
     try:
-        with file.open(newline="", encoding="utf-8-sig") as stream:  # Excel writes a byte-order mark
+        with access_told(file), file.open(newline="", encoding="utf-8-sig") as stream:  # Excel writes a byte-order mark
             first = stream.readline()
             stream.seek(0)
             cells = read_csv(stream, delimiter=max(",;\t", key=first.count))
