@@ -2,8 +2,10 @@
 
 import inspect
 import pickle
+import re
 from collections import namedtuple
 from copy import copy, deepcopy
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -169,6 +171,34 @@ def test_the_prediction_is_computed_from_the_other_outputs(graphs, result, right
 def test_of_two_heads_none_is_recommended(graphs) -> None:
     with pytest.raises(SplitError, match=r"; take the prediction with .* model\(…\)\[…\]"):
         split_model(Net(lambda nodes, pooled, logits: (pooled * 2, logits)), graphs)
+
+
+@pytest.mark.parametrize(
+    ("result", "said"),
+    [
+        (lambda logits: logits.argmax(1), "but returned integers of shape (6,), which look like class numbers; "),
+        (lambda logits: logits.argmax(1), "return the scores before argmax"),
+        (lambda logits: logits > 0, "but returned booleans of shape (6, 2); return scores, as real numbers"),
+        (lambda logits: logits.to(torch.complex64), "but returned complex numbers of shape (6, 2); return real"),
+        (lambda logits: logits.detach().numpy(), "but returned a numpy array of shape (6, 2); return a torch"),
+        (lambda logits: None, "but returned None; its forward must return them"),
+        (
+            lambda logits: SimpleNamespace(logits=logits),
+            "but returned SimpleNamespace, which has .logits; pass forward=lambda model, batch, edge_weight: "
+            "model(…).logits",
+        ),
+        (lambda logits: SimpleNamespace(text="yes"), "but returned SimpleNamespace; if it needs other arguments"),
+    ],
+)
+def test_an_output_without_scores_is_described_with_the_way_out(graphs, result, said: str) -> None:
+    with pytest.raises(SplitError, match=re.escape(said)):
+        split_model(Net(lambda nodes, pooled, logits: result(logits)), graphs)
+
+
+def test_the_way_out_for_an_object_with_logits_is_one(graphs) -> None:
+    model = Net(lambda nodes, pooled, logits: SimpleNamespace(logits=logits))
+    split = split_model(model, graphs, forward=lambda net, batch, _: net(batch.x, batch.edge_index, batch.batch).logits)
+    assert split.num_classes == 2
 
 
 class Narrow(nn.Module):
