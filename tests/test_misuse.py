@@ -392,6 +392,20 @@ def test_values_that_cannot_be(graphs, fitted) -> None:
         (lambda: rc.RCExplainer().fit(model, graphs, forward="forward"), "forward must be a function of"),
         (lambda: rc.RCExplainer().fit(model, graphs, device="gpu"), "a device is named cpu, cuda"),
         (lambda: fitted.explain(graphs[0], target_class="toxic"), "0 to 1; toxic is class 1"),
+        (lambda: fitted.explain(graphs[0], target_class=torch.tensor(2)), "no target_class 2: the model has"),
+        (lambda: fitted.explain(graphs[0], target_class=torch.tensor(1.0)), "no target_class 1.0: the model has"),
+        (lambda: fitted.explain(graphs[0], target_class=torch.tensor([0, 1])), r"no target_class tensor\[2\]: the"),
+        (lambda: rc.RCExplainer(target_class=torch.tensor(True)), "must be a class number or None, got True"),
+        (lambda: rc.RCExplainer().fit(model, graphs, val=3), "^val takes graphs like those of the fit, .*, got 3$"),
+        (lambda: rc.RCExplainer().fit(model, graphs, background=3), "^background takes graphs like .*, got 3$"),
+        (lambda: rc.RCExplainer().fit(model, graphs, val=[]), "^val: the dataset is empty"),
+        (lambda: rc.RCExplainer().fit(model, graphs, val=[graphs[0], 3]), "^val: expected PyG Data objects, got int"),
+        (lambda: rc.RCExplainer().fit(model, graphs, val=[Data()]), "^val graph 0 "),
+        (lambda: rc.RCExplainer().fit(model, graphs, background=(one for one in ())), "^background: the dataset is"),
+        (lambda: rc.RCExplainer("node").fit(NodeNet(), graphs[0], val=[]), "^val: the index is empty"),
+        (lambda: rc.RCExplainer("node").fit(NodeNet(), graphs[0], background=3), "^background takes graphs like"),
+        (lambda: rc.RCExplainer().fit(model, graphs, class_names=["a", "a"]), "class_names must differ, got 'a' more"),
+        (lambda: rc.baselines.Occlusion().fit(model, graphs, class_names=["a", "a"]), "class_names must differ"),
         (lambda: fitted.explain(graphs[0], candidates=[0, 1]), "got a list with 0"),
         (lambda: one.top("3"), "got '3'"),
         (lambda: one.top(0.3), "a number of edges, got 0.3"),
@@ -419,6 +433,13 @@ def test_values_that_cannot_be(graphs, fitted) -> None:
     ):
         with pytest.raises(RCExplainerError, match=said):
             call()
+
+
+def test_a_class_in_a_tensor_is_that_class(fitted, graphs) -> None:
+    for given in (torch.tensor(1), torch.tensor([1]), np.int64(1)):
+        assert fitted.explain(graphs[0], target_class=given).counterfactual.target == 1
+        assert rc.RCExplainer(target_class=given).target_class == 1
+        assert rc.baselines.Occlusion(target_class=given).target_class == 1
 
 
 def test_an_error_of_all_instances_speaks_of_no_others(fitted, graphs) -> None:

@@ -124,6 +124,17 @@ def test_an_unknown_disclosure_is_refused_and_so_is_what_predictions_do_not_use(
     assert [checked_disclosure(one) for one in get_args(Disclosure)] == list(WITHHELD)
 
 
+def test_the_advice_asks_for_no_more_to_be_told_than_is_needed() -> None:
+    fitted, graphs = graph_case()
+    one = fitted.explain(graphs[0], disclose="prediction")
+    with pytest.raises(WithheldError, match=r'can make another one with disclose="counterfactual"$'):
+        _ = one.counterfactual
+    with pytest.raises(WithheldError, match=r'can make another one with disclose="scores"$'):
+        _ = one.edge_scores
+    with pytest.raises(WithheldError, match=r'make the explanations with disclose="scores"$'):
+        one.draw()
+
+
 def test_a_page_of_what_is_withheld_is_refused(tmp_path: Path) -> None:
     fitted, graphs = graph_case()
     found = fitted.explain(graphs[:2], disclose="counterfactual")
