@@ -2,8 +2,10 @@
 
 import inspect
 import pickle
+import re
 from collections import namedtuple
 from copy import copy, deepcopy
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -169,6 +171,34 @@ def test_the_prediction_is_computed_from_the_other_outputs(graphs, result, right
 def test_of_two_heads_none_is_recommended(graphs) -> None:
     with pytest.raises(SplitError, match=r"; take the prediction with .* model\(…\)\[…\]"):
         split_model(Net(lambda nodes, pooled, logits: (pooled * 2, logits)), graphs)
+
+
+@pytest.mark.parametrize(
+    ("result", "said"),
+    [
+        (lambda logits: logits.argmax(1), "but returned integers of shape (6,), which look like class numbers; "),
+        (lambda logits: logits.argmax(1), "return the scores before argmax"),
+        (lambda logits: logits > 0, "but returned booleans of shape (6, 2); return scores, as real numbers"),
+        (lambda logits: logits.to(torch.complex64), "but returned complex numbers of shape (6, 2); return real"),
+        (lambda logits: logits.detach().numpy(), "but returned a numpy array of shape (6, 2); return a torch"),
+        (lambda logits: None, "but returned None; its forward must return them"),
+        (
+            lambda logits: SimpleNamespace(logits=logits),
+            "but returned SimpleNamespace, which has .logits; pass forward=lambda model, batch, edge_weight: "
+            "model(…).logits",
+        ),
+        (lambda logits: SimpleNamespace(text="yes"), "but returned SimpleNamespace; if it needs other arguments"),
+    ],
+)
+def test_an_output_without_scores_is_described_with_the_way_out(graphs, result, said: str) -> None:
+    with pytest.raises(SplitError, match=re.escape(said)):
+        split_model(Net(lambda nodes, pooled, logits: result(logits)), graphs)
+
+
+def test_the_way_out_for_an_object_with_logits_is_one(graphs) -> None:
+    model = Net(lambda nodes, pooled, logits: SimpleNamespace(logits=logits))
+    split = split_model(model, graphs, forward=lambda net, batch, _: net(batch.x, batch.edge_index, batch.batch).logits)
+    assert split.num_classes == 2
 
 
 class Narrow(nn.Module):
@@ -354,11 +384,28 @@ def test_values_that_cannot_be(graphs, fitted) -> None:
         (lambda: rc.RCExplainer(model), r"the model is given to fit: RCExplainer\(…\).fit\(model, graphs\)"),
         (lambda: rc.RCExplainer().fit(model, graphs, class_names="toxic"), "must be a list of texts"),
         (lambda: rc.RCExplainer().fit(model, graphs, class_names={0: "dull", 1: "toxic"}), "must be a list of texts"),
-        (lambda: rc.RCExplainer().fit(model, graphs, seed="0"), "seed must be a whole number ≥ 0, got '0'"),
+        (lambda: rc.RCExplainer().fit(model, graphs, seed="0"), "seed must be a whole number from 0 to 2⁶³−1, got '0'"),
+        (lambda: rc.RCExplainer().fit(model, graphs, seed=2**70), "seed must be a whole number from 0 to 2⁶³−1, got"),
+        (lambda: rc.baselines.PGExplainer().fit(model, graphs, seed=-1), "seed must be a whole number from 0 to 2⁶³−1"),
+        (lambda: rc.datasets.stratified_split([0, 1], 2**32), "seed must be a whole number from 0 to 2³²−1, got 4294"),
         (lambda: rc.RCExplainer().fit(model, graphs, forward=lambda m, b: m), r"but its own are \(m, b\)"),
         (lambda: rc.RCExplainer().fit(model, graphs, forward="forward"), "forward must be a function of"),
         (lambda: rc.RCExplainer().fit(model, graphs, device="gpu"), "a device is named cpu, cuda"),
         (lambda: fitted.explain(graphs[0], target_class="toxic"), "0 to 1; toxic is class 1"),
+        (lambda: fitted.explain(graphs[0], target_class=torch.tensor(2)), "no target_class 2: the model has"),
+        (lambda: fitted.explain(graphs[0], target_class=torch.tensor(1.0)), "no target_class 1.0: the model has"),
+        (lambda: fitted.explain(graphs[0], target_class=torch.tensor([0, 1])), r"no target_class tensor\[2\]: the"),
+        (lambda: rc.RCExplainer(target_class=torch.tensor(True)), "must be a class number or None, got True"),
+        (lambda: rc.RCExplainer().fit(model, graphs, val=3), "^val takes graphs like those of the fit, .*, got 3$"),
+        (lambda: rc.RCExplainer().fit(model, graphs, background=3), "^background takes graphs like .*, got 3$"),
+        (lambda: rc.RCExplainer().fit(model, graphs, val=[]), "^val: the dataset is empty"),
+        (lambda: rc.RCExplainer().fit(model, graphs, val=[graphs[0], 3]), "^val: expected PyG Data objects, got int"),
+        (lambda: rc.RCExplainer().fit(model, graphs, val=[Data()]), "^val graph 0 "),
+        (lambda: rc.RCExplainer().fit(model, graphs, background=(one for one in ())), "^background: the dataset is"),
+        (lambda: rc.RCExplainer("node").fit(NodeNet(), graphs[0], val=[]), "^val: the index is empty"),
+        (lambda: rc.RCExplainer("node").fit(NodeNet(), graphs[0], background=3), "^background takes graphs like"),
+        (lambda: rc.RCExplainer().fit(model, graphs, class_names=["a", "a"]), "class_names must differ, got 'a' more"),
+        (lambda: rc.baselines.Occlusion().fit(model, graphs, class_names=["a", "a"]), "class_names must differ"),
         (lambda: fitted.explain(graphs[0], candidates=[0, 1]), "got a list with 0"),
         (lambda: one.top("3"), "got '3'"),
         (lambda: one.top(0.3), "a number of edges, got 0.3"),
@@ -386,6 +433,13 @@ def test_values_that_cannot_be(graphs, fitted) -> None:
     ):
         with pytest.raises(RCExplainerError, match=said):
             call()
+
+
+def test_a_class_in_a_tensor_is_that_class(fitted, graphs) -> None:
+    for given in (torch.tensor(1), torch.tensor([1]), np.int64(1)):
+        assert fitted.explain(graphs[0], target_class=given).counterfactual.target == 1
+        assert rc.RCExplainer(target_class=given).target_class == 1
+        assert rc.baselines.Occlusion(target_class=given).target_class == 1
 
 
 def test_an_error_of_all_instances_speaks_of_no_others(fitted, graphs) -> None:

@@ -1,9 +1,14 @@
 """`fitted.region_summary`: what a fitted explainer says of its regions."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 import rcexplainer as rc
+from rcexplainer.core.boundaries import LinearBoundaries
+from rcexplainer.core.regions import DecisionRegion, Regions
+from rcexplainer.fit.region_report import first_equals
 from rcexplainer.gnn import TrainConfig, gnn_config, train_gnn
 
 
@@ -60,6 +65,27 @@ def test_deleted_edges_are_counted_by_kind(case) -> None:
     assert found == sum(len(one.removed_units) for one in shown)
     assert all(kind.startswith("degrees ") for one in summary for kind, _ in one.deleted)
     assert "×" in str(summary)
+
+
+def test_regions_that_several_targets_have_in_common_are_one(case) -> None:
+    data, fitted = case
+    each = rc.RCExplainer(target_class="each", epochs=1).fit(
+        fitted.split.model, data.subset("train"), class_names=data.class_names, progress=False
+    )
+    assert len(each.regions) == 3 * len(fitted.regions)
+    for graphs in (None, data.subset("test")):
+        found, wanted = each.region_summary(graphs), fitted.region_summary(graphs)
+        assert str(found) == str(wanted)
+        assert len(set(str(found).splitlines())) == 1 + len(fitted.regions)
+
+
+def test_regions_are_equal_whatever_the_order_and_length_of_their_boundaries() -> None:
+    planes = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, -2.0], [2.0, 0.0]])
+    boundaries = LinearBoundaries(planes, torch.zeros(4), torch.tensor([[0, 1]] * 4))
+    sides = [([0, 1], [1, 1]), ([2, 3], [-1, 1]), ([0, 1], [1, -1]), ([0], [1])]
+    own = [DecisionRegion(0, torch.tensor(rows), torch.tensor(signs), 1, 0) for rows, signs in sides]
+    regions = Regions(boundaries, (*own, replace(own[0], label=1)), torch.ones(5, 2))
+    assert first_equals(regions) == [0, 0, 2, 3, 4]
 
 
 def test_failures_are_left_out(case) -> None:

@@ -7,13 +7,27 @@ import inspect
 from collections.abc import Callable, Collection
 from difflib import get_close_matches
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
+
+import torch
+from torch import Tensor
 
 from rcexplainer.errors import ArgumentError
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Settings = Callable[[type], Collection[str]]  # the arguments of a class's constructor
+
+
+def plain_number(value: Any) -> Any:
+    """The whole number in a tensor with a single one, such as `label[0]`; anything else as it is.
+
+    Args:
+        value: An argument that must be a whole number.
+    """
+    if not isinstance(value, Tensor) or value.numel() != 1 or value.dtype == torch.bool:
+        return value
+    return value if value.is_floating_point() or value.is_complex() else int(value)
 
 
 def no_settings(kind: type) -> Collection[str]:

@@ -40,7 +40,7 @@ def withheld(what: str, disclosed: Disclosure) -> WithheldError:
     """The error of whoever asks for what an explanation does not have.
 
     Args:
-        what: What was asked for, such as "scores".
+        what: The attribute that was asked for, such as "scores".
         disclosed: What the explanation was made with.
 
     Returns:
@@ -48,8 +48,13 @@ def withheld(what: str, disclosed: Disclosure) -> WithheldError:
     """
     return WithheldError(
         f"{what} is withheld: the explanation was made with disclose={disclosed!r} and does not hold it; whoever runs "
-        'explain (or `serve`) can make another one with disclose="scores"'
+        f'explain (or `serve`) can make another one with disclose="{_least(what)}"'
     )
+
+
+def _least(what: str) -> Disclosure:
+    """The disclosure that tells the least of those that tell this."""
+    return next(one for one in reversed(get_args(Disclosure)) if what not in WITHHELD[one])
 
 
 def refuse_withheld(what: str, needs: str, disclosed: Disclosure) -> None:
@@ -66,5 +71,5 @@ def refuse_withheld(what: str, needs: str, disclosed: Disclosure) -> None:
     if needs in WITHHELD[disclosed]:
         raise WithheldError(
             f"{what} shows {needs}, and disclose={disclosed!r} withholds this: leave it out, or let whoever runs "
-            'explain make the explanations with disclose="scores"'
+            f'explain make the explanations with disclose="{_least(needs)}"'
         )

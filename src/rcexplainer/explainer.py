@@ -244,8 +244,8 @@ class FittedRCExplainer(FittedExplainer):
             node_names: What each one-hot node feature means, such as an element.
 
         Returns:
-            A summary of each region; printed, a table. With several target classes an instance counts for the first
-            of its regions.
+            A summary of each region; printed, a table. With several target classes a class has regions for each of
+            them, which `borders` tells apart; those that are equal are one, and an instance counts for its first.
         """
         shown = explained(instances, lambda graphs: self.explain_iter(graphs, search="none"))
         return region_report(self.split, self.regions, shown, self.class_names, node_names, self.assign)

@@ -1,11 +1,13 @@
 """`rcexplainer explain --input`: molecules of a CSV file, without labels."""
 
 import json
+import re
 
 import pytest
 
 from rcexplainer.cli.fit_report import fit_named
 from rcexplainer.cli.named_inputs import NamedInputs
+from rcexplainer.engine.explained_rows import UNREADABLE
 from tests.benchmark.toys import save_toy
 
 ROWS = "code,smiles\nA-1,Nc1ccccc1CC(=O)O\nA-2,C1CC\nA-3,CCCCO\nA-4,O=[N+]([O-])c1ccc(CCCCCCCCCCCCCCC)cc1\n"
@@ -49,7 +51,7 @@ def test_a_file_without_labels(run, explain, caplog):
 
 
 @pytest.mark.parametrize("disclose", ["counterfactual", "prediction"])
-def test_a_molecule_that_is_not_disclosed_is_told_by_its_id_alone(run, explain, disclose):
+def test_a_molecule_that_is_not_disclosed_is_told_by_its_id_alone(run, explain, disclose, caplog):
     document = run(*explain, "--id-column", "code", "--disclose", disclose, "--json").out
     found = json.loads(document)
     assert [(one["id"], one["row"]) for one in found["explanations"]] == [("A-1", 2), ("A-3", 4), ("A-4", 5)]
@@ -57,6 +59,33 @@ def test_a_molecule_that_is_not_disclosed_is_told_by_its_id_alone(run, explain, 
     table = run(*explain, "--disclose", disclose).out
     for told in (document, table):
         assert not [smiles for smiles in ("C1CC", "CCCCO", "Nc1cc") if smiles in told]
+    assert "1 of 4 rows were left out: line 3\n" in caplog.text
+    assert "C1CC" not in caplog.text
+    assert found["search"] == ("prefix" if disclose == "counterfactual" else None)
+
+
+def test_edges_of_a_molecule_that_is_not_disclosed_have_node_numbers(run, explain):
+    withheld = [*explain, "--search", "greedy", "--disclose", "counterfactual"]
+    for one in json.loads(run(*withheld, "--json").out)["explanations"]:
+        found = one["counterfactual"]
+        assert found["names"] == [f"{start}–{end}" for start, end in found["removed"]]
+    assert not re.search(r"[A-Za-z]\d*–|–[A-Za-z]", run(*withheld).out)
+    assert re.search(r"[CNO]\d+–[CNO]\d+", run(*explain, "--search", "greedy").out)
+
+
+@pytest.mark.parametrize("disclose", ["counterfactual", "prediction"])
+def test_the_folder_of_results_tells_a_row_that_cannot_be_read_by_its_number(run, explain, tmp_path, disclose, caplog):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed (extra tables)")
+    ended = run(*explain, "--out", str(tmp_path / "results"), "--disclose", disclose, "--json")
+    assert ended.code == 0
+    rows = parquet.read_table(tmp_path / "results").to_pylist()
+    assert [row["error"] for row in rows] == [None, UNREADABLE, None, None]
+    assert "C1CC" not in f"{rows}{ended.out}{ended.err}{caplog.text}"
+    kept = json.loads((tmp_path / "results" / "_summary.json").read_text(encoding="utf-8"))
+    for told in (json.loads(ended.out), kept):
+        assert ("flipped" in told) == (disclose == "counterfactual")
+    table = run(*explain, "--out", str(tmp_path / "results"), "--disclose", disclose).out
+    assert ("flipped" in table) == (disclose == "counterfactual")
 
 
 def test_the_table_names_atoms(run, explain):
@@ -109,6 +138,9 @@ def test_graphs_of_a_labelled_file_say_their_line(run, explain, molecules):
     model = next(str(path) for path in (molecules / "trained").glob("*.safetensors"))
     assert run("fit", *data, "--model", model, "--set", "epochs=1", "--out", "c.safetensors", "-q").code == 0
     files = ["--model", model, "--explainer", "c.safetensors", "-q", "--json"]
+    for one in json.loads(run("explain", *data, *files, "--disclose", "prediction").out)["explanations"]:
+        assert "label" not in one
+        assert one["position"] == one["row"] - 2
     for one in json.loads(run("explain", *data, *files).out)["explanations"]:
         assert one["id"] == f"m{one['row'] - 2}"
         assert one["smiles"].endswith("CN" if one["label"] == "1" else "CO")

@@ -161,6 +161,8 @@ def test_one_region_per_class_says_so(explained) -> None:
     assert found.note == str(found) == ONE_REGION
     with pytest.raises(RCExplainerError, match="must be at least 1, got k=0"):
         region_agreement(with_regions(fitted, single), shown, 0)
+    with pytest.raises(RCExplainerError, match="seed must be a whole number from 0 to 2⁶³−1, got 118059162071"):
+        region_agreement(with_regions(fitted, single), shown, seed=2**70)
 
 
 def test_text() -> None:

@@ -14,6 +14,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 import rcexplainer as rc
+from rcexplainer.cli.explanation_record import disclosed_label
 from rcexplainer.disclosure import WITHHELD, Disclosure, checked_disclosure
 from rcexplainer.engine.explained_rows import Stamp, explained_rows
 from rcexplainer.engine.row_options import RowOptions
@@ -123,6 +124,17 @@ def test_an_unknown_disclosure_is_refused_and_so_is_what_predictions_do_not_use(
     assert [checked_disclosure(one) for one in get_args(Disclosure)] == list(WITHHELD)
 
 
+def test_the_advice_asks_for_no_more_to_be_told_than_is_needed() -> None:
+    fitted, graphs = graph_case()
+    one = fitted.explain(graphs[0], disclose="prediction")
+    with pytest.raises(WithheldError, match=r'can make another one with disclose="counterfactual"$'):
+        _ = one.counterfactual
+    with pytest.raises(WithheldError, match=r'can make another one with disclose="scores"$'):
+        _ = one.edge_scores
+    with pytest.raises(WithheldError, match=r'make the explanations with disclose="scores"$'):
+        one.draw()
+
+
 def test_a_page_of_what_is_withheld_is_refused(tmp_path: Path) -> None:
     fitted, graphs = graph_case()
     found = fitted.explain(graphs[:2], disclose="counterfactual")
@@ -152,6 +164,11 @@ def test_tables_have_no_columns_of_what_is_withheld(disclose: Disclosure) -> Non
     with pytest.raises(WithheldError, match=f"scores='all' shows scores, and disclose='{disclose}'"):
         RowOptions(disclose=disclose, scores="all")
     assert RowOptions(disclose=disclose).values()["disclose"] == disclose  # another job, with its own folder
+
+
+def test_nodes_are_called_by_their_numbers_where_scores_are_withheld() -> None:
+    graph = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2, node_names=["Ann", "Bob"])
+    assert [disclosed_label(graph, (), one)(1) for one in get_args(Disclosure)] == ["Bob", "1", "1"]
 
 
 # The server

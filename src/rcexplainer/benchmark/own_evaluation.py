@@ -18,6 +18,7 @@ from rcexplainer.benchmark.groups import explained_at_random
 from rcexplainer.benchmark.measures import NAN
 from rcexplainer.benchmark.methods import METHODS, REFERENCES, chosen
 from rcexplainer.benchmark.motif_directions import MOTIF_NUMBERS, direction_text, known_direction
+from rcexplainer.benchmark.motif_masks import MotifMasks, with_bool_masks
 from rcexplainer.benchmark.own_case import HeldOut, OwnCase
 from rcexplainer.benchmark.results import OURS
 from rcexplainer.datasets import GraphDataset
@@ -106,6 +107,7 @@ class OwnEvaluation:
         saved: Files of saved explainers among the methods.
         motif: Which way the edges of the held-out instances' motifs push the prediction, nan where that cannot be told;
             None: no graph has an `edge_motif`.
+        masks: What the held-out graphs have by that name; None: nothing.
     """
 
     dataset: str
@@ -120,6 +122,7 @@ class OwnEvaluation:
     results: tuple[OwnResult, ...]
     saved: tuple[str, ...] = ()
     motif: MotifDirection | None = None
+    masks: MotifMasks | None = None
 
     def tables(self) -> list[tuple[list[dict[str, Any]], str]]:
         """Return the rows of the one table, and its caption."""
@@ -139,12 +142,13 @@ class OwnEvaluation:
 
     def _motif_text(self) -> str:
         """Which way the motif's edges push, or why that is not known; nothing where no graph has one."""
-        if self.motif is None:
+        if self.motif is None or self.masks is None:
             return ""
         if self.motif.supports == self.motif.supports:
-            return f". {direction_text(self.motif)}"
+            return f". {direction_text(self.motif)}{self.masks.left_out()}"
         more = "" if self.task == "graph" else f", beside {' and '.join(MOTIF_NUMBERS)}"
-        return f". edge_motif is not used: it must be a bool for each edge, true for some of those held out{more}"
+        wanted = f"it must be a bool for each edge, true for some of those held out{more}"
+        return f". edge_motif is not used: {wanted}; {self.masks.reason()}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the document that `--json` prints."""
@@ -196,6 +200,7 @@ def evaluate_own(
     """
     ready = dict(saved or {})
     names = chosen(methods) if methods is not None else ([*([] if ready else [OURS]), *REFERENCES])
+    data = with_bool_masks(data)
     held_out = HeldOut.of(data, index)
     own = dict(settings or {})
     arguments = {
@@ -236,6 +241,7 @@ def evaluate_own(
             tuple(results),
             tuple(ready),
             motif,
+            None if motif is None else MotifMasks.of(data, [0] if case.within else held_out.explained.tolist()),
         )
         archive.finish(evaluation.to_json())
     return evaluation

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from rcexplainer.datasets import GraphDataset
-from rcexplainer.datasets.node_labels import has_node_names, node_label
+from rcexplainer.datasets.node_labels import NodeLabel, has_node_names, node_label
 from rcexplainer.disclosure import Disclosure
 from rcexplainer.explanation import Explanation
 
@@ -35,7 +35,7 @@ def explanation_record(one: Explanation, data: GraphDataset) -> dict[str, Any]:
         none was searched for). An edge is a pair of nodes, counted from 0 within the graph. `nodes` and `edges` count
         what the prediction depends on. For a graph on disk or in a store `checked` says what its answers were compared
         with. What is withheld is not there: without scores, neither is what else would describe the graph (its sizes,
-        SMILES and nodes).
+        SMILES and the names of its nodes).
     """
     class_names, node_names = data.class_names, data.node_names
     whole = one.disclosed == "scores"
@@ -113,10 +113,24 @@ def edge_labels(one: Explanation, units: Tensor, node_names: Sequence[str]) -> l
         node_names: What each one-hot node feature stands for, such as an atom; empty: unknown.
 
     Returns:
-        A label per edge, such as `c5–N7`, or `5–7` where nodes have numbers only.
+        A label per edge, such as `c5–N7`, or `5–7` where nodes have numbers only, or their names are withheld.
     """
-    label = node_label(one.graph, node_names)
+    label = disclosed_label(one.graph, node_names, one.disclosed)
     return [f"{label(u)}–{label(v)}" for u, v in one.inner_units.pair[:, units].T.tolist()]
+
+
+def disclosed_label(graph: Data, node_names: Sequence[str], disclosed: Disclosure) -> NodeLabel:
+    """Find how the nodes of a graph are called where not everything is told.
+
+    Args:
+        graph: The graph.
+        node_names: As for `edge_labels`.
+        disclosed: What may be told.
+
+    Returns:
+        From a node to its label; its number without scores, as names such as elements describe the graph.
+    """
+    return node_label(graph, node_names) if disclosed == "scores" else str
 
 
 def prediction_text(class_names: Sequence[str], prediction: int, probabilities: Tensor) -> str:

@@ -7,10 +7,15 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from rcexplainer.cli.explanation_record import edge_labels, explanation_record, identity, prediction_text
+from rcexplainer.cli.explanation_record import (
+    disclosed_label,
+    edge_labels,
+    explanation_record,
+    identity,
+    prediction_text,
+)
 from rcexplainer.cli.instance_index import Place
 from rcexplainer.datasets import GraphDataset
-from rcexplainer.datasets.node_labels import node_label
 from rcexplainer.disclosure import Disclosure
 from rcexplainer.errors import ExplainInterrupt
 from rcexplainer.explanation import Explanation, Failure
@@ -94,8 +99,9 @@ class ExplanationReport:
         return {self.data.task: self._label(one.position)}
 
     def _label(self, position: Place) -> str:
-        """A node, or the two nodes of a link, by their names."""
-        label, count = node_label(self.data.graph, self.data.node_names), int(self.data.graph.num_nodes or 0)
+        """A node, or the two nodes of a link, by their names, where these are told."""
+        graph = self.data.graph
+        label, count = disclosed_label(graph, self.data.node_names, self.disclosed), int(graph.num_nodes or 0)
         nodes = (position,) if isinstance(position, int) else position
         return "–".join(label(node) if 0 <= node < count else str(node) for node in nodes)
 
@@ -155,7 +161,7 @@ class ExplanationReport:
             "explainer": self.explainer,
             "seed": self.seed,
             "part": self.part,
-            "search": self.search,
+            "search": None if self.disclosed == "prediction" else self.search,
             "confidence": self.confidence,
             "refine": self.refine,
             "disclose": self.disclosed,
@@ -175,9 +181,11 @@ class ExplanationReport:
         """One instance as JSON values."""
         record: dict[str, Any]
         if self.data.task == "graph":
-            record = {"index": one.index, "position": one.position, "label": one.label}
+            record = {"index": one.index, "position": one.position}
         else:
-            record = {self.data.task: one.position, "name": self._label(one.position), "label": one.label}
+            record = {self.data.task: one.position, "name": self._label(one.position)}
+        if self.disclosed == "scores":
+            record["label"] = one.label
         if isinstance(one.result, Explanation):
             return record | explanation_record(one.result, self.data)
         return record | self._identity(one) | {"error": str(one.result.error)}

@@ -18,6 +18,7 @@ from rcexplainer.cli.named_inputs import NamedInputs
 from rcexplainer.cli.named_instances import NamedInstances, explainer_file, open_explainer, open_named
 from rcexplainer.cli.option_conflicts import refuse_together
 from rcexplainer.datasets import GraphDataset
+from rcexplainer.datasets.molecule_rows import rows_quoted
 from rcexplainer.disclosure import checked_disclosure
 from rcexplainer.errors import ExplainInterrupt, RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
@@ -52,13 +53,16 @@ def explain_named(
         RCExplainerError: An argument is out of range, nothing is left to explain, or things do not belong together.
     """
     explainer_file(explainer)
-    if input_file is not None:
-        refuse_together("--input", dataset=inputs.dataset, graphs=inputs.graphs, task=inputs.task, part=part)
-        network = open_input(inputs.model, input_file, columns, inputs.device)
-        fitted = open_explainer(explainer, network.model, inputs)
-        chosen = in_whole(network.data, None, places_of(index, "graph"))
-        return explain_chosen(NamedInstances(network, fitted, chosen, None), explainer, settings)
-    return explain_chosen(open_named(inputs, explainer, part, index), explainer, settings)
+    with rows_quoted(settings.disclose == "scores"):
+        if input_file is None:
+            opened = open_named(inputs, explainer, part, index)
+        else:
+            refuse_together("--input", dataset=inputs.dataset, graphs=inputs.graphs, task=inputs.task, part=part)
+            network = open_input(inputs.model, input_file, columns, inputs.device)
+            fitted = open_explainer(explainer, network.model, inputs)
+            chosen = in_whole(network.data, None, places_of(index, "graph"))
+            opened = NamedInstances(network, fitted, chosen, None)
+    return explain_chosen(opened, explainer, settings)
 
 
 def explain_chosen(opened: NamedInstances, explainer: Path, settings: ExplainSettings) -> ExplanationReport:

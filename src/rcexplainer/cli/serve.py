@@ -89,6 +89,7 @@ def serve(
     use_threads(threads)
     from rcexplainer.cli.named_instances import open_named
     from rcexplainer.cli.served_page import listen, make_server
+    from rcexplainer.datasets.molecule_rows import rows_quoted
     from rcexplainer.errors import require
     from rcexplainer.server.limits import AccessRules, RequestLimits
 
@@ -96,5 +97,6 @@ def serve(
     require("uvicorn", "app")
     rules = AccessRules(host, token, frozenset(own.lower() for own in name or ()))
     inputs = NamedInputs(model, dataset, graphs, task, seed, root, device, forward=forward)
-    opened = open_named(inputs, explainer, part, index)
+    with rows_quoted(disclose == "scores"):
+        opened = open_named(inputs, explainer, part, index)
     listen(make_server(opened, limit, rules, RequestLimits(seconds=seconds), disclose), rules, port)

@@ -1,10 +1,9 @@
 """The catalogue of datasets: a name becomes a dataset."""
 
 from difflib import get_close_matches
-from numbers import Integral
 from pathlib import Path
 
-from rcexplainer.datasets.dataset import GraphDataset
+from rcexplainer.datasets.dataset import GraphDataset, check_seed
 from rcexplainer.datasets.entries import DATASETS, FAMILIES, TaskName
 from rcexplainer.errors import DatasetError
 
@@ -48,8 +47,7 @@ def load(name: str, root: str | Path | None = None, seed: int = 0, **options: ob
         raise DatasetError(f"load(name) takes the name of a dataset, such as mutag, got {type(name).__name__}")
     if not isinstance(root, str | Path | None):
         raise DatasetError(f"root must be a folder, got {root!r}")
-    if not isinstance(seed, Integral) or isinstance(seed, bool) or not 0 <= seed < 2**32:
-        raise DatasetError(f"seed must be a whole number from 0 to 2³²−1, got {seed}")
+    check_seed(seed)
     folder = None if root is None else Path(root)
     prefix, colon, rest = name.partition(":")
     try:

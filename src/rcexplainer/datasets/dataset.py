@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Literal
 
 import numpy as np
@@ -150,6 +151,19 @@ class GraphDataset:
         return [self.graphs[position] for position in getattr(self.split, part).tolist()]
 
 
+def check_seed(seed: object) -> None:
+    """Refuse a seed that numpy's `RandomState` does not take.
+
+    Args:
+        seed: As it was given.
+
+    Raises:
+        DatasetError: It is no whole number, negative or too large.
+    """
+    if not isinstance(seed, Integral) or isinstance(seed, bool) or not 0 <= int(seed) < 2**32:
+        raise DatasetError(f"seed must be a whole number from 0 to 2³²−1, got {seed}")
+
+
 def stratified_split(labels: Tensor | Sequence[int], seed: int, shares: tuple[float, float] = (0.8, 0.1)) -> Split:
     """Split instances at random, with the same shares of every class.
 
@@ -163,7 +177,11 @@ def stratified_split(labels: Tensor | Sequence[int], seed: int, shares: tuple[fl
 
     Returns:
         The split, each part in ascending order.
+
+    Raises:
+        DatasetError: The seed is none of numpy's.
     """
+    check_seed(seed)
     classes = np.asarray(labels).reshape(-1)
     # numpy guarantees that RandomState's stream never changes, unlike Generator's: splits must not change either.
     random = np.random.RandomState(seed)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from torch_geometric.data import Data
 
+from rcexplainer.datasets.file_access import access_told
 from rcexplainer.datasets.row_file import check_alike, open_rows
 from rcexplainer.datasets.row_graphs import RowGraphs
 from rcexplainer.errors import DatasetError
@@ -89,13 +90,14 @@ class GraphTable:
             Their graphs, and an error for each row that has none.
 
         Raises:
-            DatasetError: A file is damaged.
+            DatasetError: A file is damaged, or may not be read.
         """
         found: list[RowGraphs] = []
         for file, first, end in zip(self.files, self._starts, self._starts[1:], strict=False):
             low, high = max(start, first), min(stop, end)
             if low < high:
-                found.append(file.read(low - first, high - first))
+                with access_told(file.path):
+                    found.append(file.read(low - first, high - first))
         return found[0] if len(found) == 1 else _joined(found)
 
 
@@ -124,15 +126,16 @@ def _paths(path: str | Path) -> list[Path]:
     if not isinstance(path, str | Path):
         raise DatasetError(f"the path of a table is a text, got {type(path).__name__}")
     given = Path(path).expanduser()
-    if given.is_dir():
-        found = [
-            one for one in given.iterdir() if one.suffix.lower() in SUFFIXES and not one.name.startswith((".", "_"))
-        ]
+    with access_told(given):
+        inside = list(given.iterdir()) if given.is_dir() else None
+        single = given.is_file()
+    if inside is not None:
+        found = [one for one in inside if one.suffix.lower() in SUFFIXES and not one.name.startswith((".", "_"))]
         if not found:
             raise DatasetError(f"the folder {given} has no file that ends in {' or '.join(SUFFIXES)}")
     else:
         anchor = Path(given.anchor)
-        found = [given] if given.is_file() else list(anchor.glob(str(given.relative_to(anchor))))
+        found = [given] if single else list(anchor.glob(str(given.relative_to(anchor))))
         if not found:
             raise DatasetError(f"there is no file {path}, and no file fits it as a pattern")
     for one in found:

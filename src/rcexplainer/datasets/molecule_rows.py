@@ -1,7 +1,9 @@
 """The rows of a file of molecules: its columns, and each row as an RDKit molecule or the reason why it is none."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from csv import Error as CSVError
 from csv import reader as read_csv
 from dataclasses import dataclass
@@ -9,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rcexplainer.datasets.dataset import BadRow
+from rcexplainer.datasets.file_access import access_told
 from rcexplainer.errors import DatasetError, require
 
 if TYPE_CHECKING:
@@ -24,6 +27,8 @@ MISSING = ("", "nan", "na", "n/a", "null")
 WITHOUT_LABELS = "; molecules without labels can be explained: `rcexplainer explain --input FILE`"
 MOST_CHARACTERS = 10_000  # of a SMILES: RDKit takes seconds for these, and minutes for ten times as many
 ROWS_SHOWN = 5  # in messages; `bad_rows` has them all
+# Whether messages quote rows. Only a command line knows what may be told, and rows are read deep below it.
+_QUOTED: ContextVar[bool] = ContextVar("quoted", default=True)
 
 
 @dataclass(frozen=True)
@@ -116,12 +121,28 @@ def parsed_rows(file: Path, rows: Sequence[Row]) -> "tuple[list[tuple[Row, Chem.
     return good, bad
 
 
+@contextmanager
+def rows_quoted(quoted: bool) -> Iterator[None]:
+    """Say whether messages quote the rows that cannot be read: their SMILES are their graphs.
+
+    Args:
+        quoted: If not, messages name them by their lines alone.
+    """
+    before = _QUOTED.set(quoted)
+    try:
+        yield
+    finally:
+        _QUOTED.reset(before)
+
+
 def _lines(file: Path) -> list[tuple[int, list[str]]]:
     """Line number and cells of every non-blank line."""
-    if not file.is_file():
+    with access_told(file):
+        found = file.is_file()
+    if not found:
         raise DatasetError(f"there is no file {file}; check the path after csv:")
     try:
-        with file.open(newline="", encoding="utf-8-sig") as stream:  # Excel writes a byte-order mark
+        with access_told(file), file.open(newline="", encoding="utf-8-sig") as stream:  # Excel writes a byte-order mark
             first = stream.readline()
             stream.seek(0)
             cells = read_csv(stream, delimiter=max(",;\t", key=first.count))
@@ -189,5 +210,6 @@ def _problems(smiles: str) -> list[str]:
 
 def _shown(bad: Sequence[BadRow]) -> str:
     """The first bad rows, for a message."""
-    lines = [f"line {row.row}: {row.value!r}, {row.reason}" for row in bad[:ROWS_SHOWN]]
+    quoted = _QUOTED.get()
+    lines = [f"line {row.row}" + (f": {row.value!r}, {row.reason}" if quoted else "") for row in bad[:ROWS_SHOWN]]
     return "; ".join(lines) + (f"; and {len(bad) - ROWS_SHOWN} more" if len(bad) > ROWS_SHOWN else "")

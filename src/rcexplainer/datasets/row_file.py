@@ -10,6 +10,7 @@ from torch_geometric.data import Data
 
 from rcexplainer.datasets.csv_rows import CSVRows
 from rcexplainer.datasets.dataset import BadRow
+from rcexplainer.datasets.file_access import access_told
 from rcexplainer.datasets.molecule_rows import ID_COLUMNS, SMILES_COLUMNS, Row
 from rcexplainer.datasets.parquet_rows import ParquetRows
 from rcexplainer.datasets.row_graphs import (
@@ -65,6 +66,8 @@ def open_rows(path: Path, smiles_column: str | None, id_column: str | None) -> R
         DatasetError: It cannot be read, or has no graphs.
         MissingExtraError: pyarrow or, for SMILES, RDKit is not installed.
     """
+    with access_told(path):  # before pyarrow, whose own error would be taken for damage
+        path.open("rb").close()
     if path.suffix.lower() == ".csv":
         require("rdkit.Chem", "chem")
         csv = CSVRows.open(path)

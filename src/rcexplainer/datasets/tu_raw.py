@@ -131,6 +131,8 @@ def _lines(path: Path) -> list[str]:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
         raise DatasetError(f"{path} is missing; put it beside the others, or download the set again") from error
+    except OSError as error:
+        raise DatasetError(f"{path} cannot be read ({error.strerror or error})") from error
     except UnicodeDecodeError as error:
         raise DatasetError(f"{path} is not a text file ({error}); download the set again") from error
     if not text.strip():

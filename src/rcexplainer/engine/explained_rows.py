@@ -12,6 +12,7 @@ minimal             bool                        whether every removed edge is ne
 exhausted           bool                        whether the search reached its budget: the best so far
 edges, scores       lists                       pairs of nodes and their scores: all by number, or the best first
 error               string                      why there is no explanation; all others but row, id, smiles are null
+                                                (without scores, of a row that cannot be read: that alone)
 model, explainer    string                      fingerprints of what explained the row
 """
 
@@ -33,6 +34,10 @@ from rcexplainer.method.fitted_explainer import FittedExplainer
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+# The reason quotes the row: a SMILES, which is the graph itself.
+UNREADABLE = "the row cannot be read; why is told with disclose='scores'"
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,7 @@ def explained_rows(
     """
     columns = _Results(rows.count, fitted.split.num_classes)
     for place, text in rows.errors.items():
-        columns.errors[place] = text
+        columns.errors[place] = text if options.disclose == "scores" else UNREADABLE
     for places, graphs in rows.groups:
         results: Explanations = options.explained(fitted, _as_fitted(graphs, fitted.kind.dtype))
         columns.add(results, np.asarray(places), options.scores)

@@ -25,7 +25,7 @@ class RunSummary:
         rows: Rows of the whole job.
         explained: Rows explained now; the others were there.
         errors: Rows of the whole job that could not be explained.
-        flipped: Rows of the whole job with another prediction.
+        flipped: Rows of the whole job with another prediction; None: nothing was searched for.
         parts: Files of results.
         seconds: How long the run took.
     """
@@ -33,7 +33,7 @@ class RunSummary:
     rows: int
     explained: int
     errors: int
-    flipped: int
+    flipped: int | None
     parts: int
     seconds: float
 
@@ -47,7 +47,7 @@ class RunSummary:
         return [
             {
                 "rows": self.rows,
-                "flipped": self.flipped,
+                **({} if self.flipped is None else {"flipped": self.flipped}),
                 "errors": self.errors,
                 "files": self.parts,
                 "explained_now": self.explained,
@@ -102,13 +102,14 @@ def run_job(job: TableJob, engine: Engine, fitted: FittedExplainer, progress: bo
                 f"{len(failed)} of {job.num_parts} parts could not be explained, all others are in {folder.path}; the "
                 f"first: {failed[0]}"
             )
-        summary = RunSummary(
-            ready["rows"] + explained, explained, errors, flipped, job.num_parts, perf_counter() - started
-        )
-        folder.finish({"rows": summary.rows, "errors": errors, "flipped": flipped, "parts": summary.parts})
+        rows, found = ready["rows"] + explained, flipped if job.options.searched else None
+        summary = RunSummary(rows, explained, errors, found, job.num_parts, perf_counter() - started)
+        counts = summary_values(summary)
+        folder.finish({name: counts[name] for name in ("rows", "errors", "flipped", "parts") if name in counts})
     return summary
 
 
 def summary_values(summary: RunSummary) -> dict[str, float]:
-    """A summary as JSON values."""
-    return {**asdict(summary), "rows_per_second": summary.rate}
+    """A summary as JSON values; without `flipped` where nothing was searched for."""
+    values = {**asdict(summary), "rows_per_second": summary.rate}
+    return {name: value for name, value in values.items() if value is not None}

@@ -1,14 +1,17 @@
 """Preparation of a fit: split the model, measure its receptive field, make the training instances."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any
 
 import torch
 from torch import nn
 from torch_geometric.data import Data
 
+from rcexplainer.errors import GraphError
 from rcexplainer.fit.data import InstanceSet, Predictions, hold_out
 from rcexplainer.fit.sound_instances import sound_instances
 from rcexplainer.fit.stream import FitGraphs, OpenedGraphs, open_graphs
@@ -17,9 +20,10 @@ from rcexplainer.gnn.device import device_of
 from rcexplainer.gnn.forward import Forward, TaskName
 from rcexplainer.gnn.graph_checks import GraphKind, check_graph, source_of
 from rcexplainer.gnn.outputs import OutputKind
+from rcexplainer.gnn.seed import check_seed
 from rcexplainer.gnn.split import SplitModel, split_model
 from rcexplainer.method.base import graphs_on, on_device
-from rcexplainer.method.settings import checked_names, whole
+from rcexplainer.method.settings import different_names
 from rcexplainer.saving.checkpoint import digest
 from rcexplainer.saving.fingerprint import fingerprint
 from rcexplainer.sources import AnyGraph, GraphSource
@@ -115,7 +119,7 @@ def prepare(
         GraphError: The graphs, or the index, cannot be used.
         RCExplainerError: The class names do not fit the model.
     """
-    whole("seed", seed, 0)
+    check_seed(seed)
     model, head, place = on_device(model, head, device)
     home, kind = device_of(model), TASKS[task]
     most = limit if val is not None else limit + limit // 9  # a tenth will be held out for validation
@@ -124,7 +128,7 @@ def prepare(
     everything = graphs_on(graphs, place, home) if given is None else given.first
     trials = kind.trial_graphs(everything, index)
     split = split_model(model, trials, head, forward, task, output)
-    checked_names(class_names, split.num_classes)
+    different_names(class_names, split.num_classes)
     far = kind.hops(split, trials, hops)
     chosen = kind.sample(everything, index, limit + limit // 9, seed)
     training = kind.training_graphs(everything, chosen, far)
@@ -135,18 +139,20 @@ def prepare(
         log.warning("a random %d of %d graphs are used for training (teacher_limit)", len(training), read.count)
     like = GraphKind.of(trials[0])
     if background is not None and task == "graph":
-        seen = opened_like(like, background, limit, place, "background graph")
+        seen = opened_like(like, background, limit, place, "background")
         around = seen.first if seen.rest is None else sample_stream(split, seen, limit, seed).predictions
     elif background is not None:
-        around = graphs_on(background, place, home)
+        with told_of("background", background):
+            around = graphs_on(background, place, home)
         check_like(like, around, "background graph")
     validation: list[Data] | None = None
     if val is not None and task == "graph":
-        held_out = opened_like(like, val, limit, place, "val graph")
+        held_out = opened_like(like, val, limit, place, "val")
         validation = held_out.first if held_out.rest is None else sample_stream(split, held_out, limit, seed).graphs
     elif val is not None:
-        chosen = kind.sample(everything, val, limit, seed)  # type: ignore[arg-type]
-        validation = kind.training_graphs(everything, chosen, far)
+        with told_of("val"):
+            chosen = kind.sample(everything, val, limit, seed)  # type: ignore[arg-type]
+            validation = kind.training_graphs(everything, chosen, far)
     if not isinstance(around, Predictions):
         return FitInput(
             split,
@@ -159,11 +165,36 @@ def prepare(
     return FitInput(split, far, place, training, validation, around)
 
 
-def opened_like(kind: GraphKind, graphs: FitGraphs, limit: int, place: torch.device | None, name: str) -> OpenedGraphs:
+def opened_like(
+    kind: GraphKind, graphs: FitGraphs, limit: int, place: torch.device | None, argument: str
+) -> OpenedGraphs:
     """Other graphs, of which the first are in memory and checked."""
-    given = open_graphs(graphs, limit, place, name)
+    name = f"{argument} graph"
+    with told_of(argument, graphs):
+        given = open_graphs(graphs, limit, place, name)
     check_like(kind, given.first, name)
     return given
+
+
+@contextmanager
+def told_of(argument: str, graphs: object = None) -> Iterator[None]:
+    """Errors of this block name the argument of `fit` that they are about.
+
+    Args:
+        argument: Its name.
+        graphs: Its value, where it must be graphs.
+
+    Raises:
+        GraphError: It is a number, which elsewhere names a node; or what the block raises.
+    """
+    if isinstance(graphs, Number):
+        raise GraphError(f"{argument} takes graphs like those of the fit, such as a list of Data, got {graphs!r}")
+    try:
+        yield
+    except GraphError as error:
+        if str(error).startswith(argument):
+            raise
+        raise GraphError(f"{argument}: {error}") from error
 
 
 def check_like(kind: GraphKind, others: Sequence[AnyGraph], name: str) -> None:

@@ -6,6 +6,7 @@ It is found in the first run. Later runs take the same one: on other graphs anot
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
@@ -50,8 +51,9 @@ def named_prediction(
     fitting = [(name, shaped) for name, value in named if (shaped := _one_row_each(value, rows)) is not None]
     if not fitting:
         shapes = [tuple(value.shape) for _, value in named]
-        found = ", ".join(map(str, shapes)) or _kind(output)
-        hint = (advice and advice(shapes)) or "pass forward=lambda model, batch, edge_weight: … that returns them"
+        found, way_out = (", ".join(map(str, shapes)), None) if named else _no_scores(output)
+        way_out = way_out or (advice and advice(shapes))
+        hint = way_out or "pass forward=lambda model, batch, edge_weight: … that returns them"
         raise SplitError(
             f"{who} should return one row of class scores for each of {rows} instances, but returned {found}; {hint}"
         )
@@ -124,9 +126,32 @@ def _numbers(value: object) -> bool:
     return isinstance(value, Tensor) and value.is_floating_point() and value.layout == torch.strided
 
 
-def _kind(output: object) -> str:
-    sparse = isinstance(output, Tensor) and output.layout != torch.strided
-    return "a sparse tensor (return output.to_dense())" if sparse else type(output).__name__
+def _no_scores(output: object) -> tuple[str, str | None]:
+    """What a model returned in place of tensors of real numbers, and the way out where there is one."""
+    if isinstance(output, Tensor):
+        return _no_real_numbers(output)
+    if isinstance(output, np.ndarray):
+        return f"a numpy array of shape {output.shape}", "return a torch tensor: gradients do not pass through numpy"
+    if output is None:
+        return "None", "its forward must return them"
+    for name in PREDICTION_NAMES:
+        if isinstance(getattr(output, name, None), Tensor):
+            way_out = f"pass forward=lambda model, batch, edge_weight: model(…).{name}"
+            return f"{type(output).__name__}, which has .{name}", way_out
+    return type(output).__name__, None
+
+
+def _no_real_numbers(output: Tensor) -> tuple[str, str | None]:
+    """The same of a tensor."""
+    if output.layout != torch.strided:
+        return "a sparse tensor (return output.to_dense())", None
+    shape = tuple(output.shape)
+    if output.is_complex():
+        return f"complex numbers of shape {shape}", "return real ones, such as output.real or output.abs()"
+    numbers = "booleans" if output.dtype == torch.bool else "integers"
+    if output.dim() > 1:
+        return f"{numbers} of shape {shape}", "return scores, as real numbers"
+    return f"{numbers} of shape {shape}, which look like class numbers", "return the scores before argmax"
 
 
 def computed_last(run: Callable[[], Any], names: Sequence[str]) -> str | None:

@@ -1,10 +1,29 @@
-"""The random seed of a computation that uses torch's global random numbers."""
+"""Random seeds: which ones there are, and a computation that uses torch's global random numbers."""
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Integral
 
 import torch
+
+from rcexplainer.errors import RCExplainerError
+from rcexplainer.short_repr import short_repr
+
+SEEDS = 2**63  # torch knows twice as many: restarts may count on from the last one
+
+
+def check_seed(seed: object) -> None:
+    """Refuse what torch's and numpy's generators do not take.
+
+    Args:
+        seed: As it was given.
+
+    Raises:
+        RCExplainerError: It is no whole number, negative or too large.
+    """
+    if not isinstance(seed, Integral) or isinstance(seed, bool) or not 0 <= int(seed) < SEEDS:
+        raise RCExplainerError(f"seed must be a whole number from 0 to 2⁶³−1, got {short_repr(seed)}")
 
 
 @contextmanager

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
-from rcexplainer.arguments import clear_arguments, unknown_argument
+from rcexplainer.arguments import clear_arguments, plain_number, unknown_argument
 from rcexplainer.errors import ArgumentError, NotFittedError, RCExplainerError, SplitError
 from rcexplainer.gnn.device import device_of, usable_device
 from rcexplainer.gnn.forward import Forward, TaskName
@@ -27,11 +27,12 @@ from rcexplainer.gnn.graph_checks import GraphKind, Graphs, list_graphs, source_
 from rcexplainer.gnn.instances import Instances
 from rcexplainer.gnn.model_checks import check_model
 from rcexplainer.gnn.outputs import OutputKind
+from rcexplainer.gnn.seed import check_seed
 from rcexplainer.gnn.split import split_model
 from rcexplainer.gnn.store_checks import check_all
 from rcexplainer.method.connection import connected_readings
 from rcexplainer.method.fitted_explainer import FittedExplainer
-from rcexplainer.method.settings import check_names, checked_names, setting_names, whole
+from rcexplainer.method.settings import check_names, different_names, setting_names, whole
 from rcexplainer.method.unit_readings import UnitReadings
 from rcexplainer.short_repr import short_repr
 from rcexplainer.sources import AnyGraph
@@ -105,6 +106,7 @@ class Method:
         """
         if target_class is None:
             return None
+        target_class = plain_number(target_class)
         if not isinstance(target_class, Integral) or isinstance(target_class, bool):
             raise RCExplainerError(f"target_class must be a class number or None, got {short_repr(target_class)}")
         return int(target_class)
@@ -181,7 +183,7 @@ class Method:
                 progress=progress,
                 device=device,
             )
-        whole("seed", seed, 0)
+        check_seed(seed)
         model, head, place = on_device(model, head, device)
         found, task = graphs_on(graphs, place, device_of(model)), TASKS[self.task]
         if in_memory := [graph for graph in found if isinstance(graph, Data)]:
@@ -198,7 +200,7 @@ class Method:
             split=split,
             scores=Untargeted(scores, self.connected),
             kind=GraphKind.of(trials[0]),
-            class_names=checked_names(class_names, split.num_classes),
+            class_names=different_names(class_names, split.num_classes),
             device=place,
             hops=hops,
             targets=(self.target_class,),

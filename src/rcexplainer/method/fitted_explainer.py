@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
-from rcexplainer.arguments import clear_arguments
+from rcexplainer.arguments import clear_arguments, plain_number
 from rcexplainer.core.budget import Budget, Deadline, checked_budget, checked_runs
 from rcexplainer.core.flip_query import checked_confidence
 from rcexplainer.core.region_distance import Distances
@@ -30,6 +30,7 @@ from rcexplainer.method.explanations import BatchInstances, Explanations
 from rcexplainer.method.no_search import refuse_for_predictions, refuse_without_search
 from rcexplainer.method.results import SEARCHES, ExplainRun, Scores, Search
 from rcexplainer.method.settings import checked_names
+from rcexplainer.short_repr import short_repr
 from rcexplainer.sources import AnyGraph, GraphSource
 from rcexplainer.tasks import TASKS
 from rcexplainer.tasks.base import Check
@@ -224,14 +225,15 @@ class FittedExplainer:
         Raises:
             RCExplainerError: The model has no such class, or the explainer was made for another one.
         """
-        classes = self.split.num_classes
+        classes, target_class = self.split.num_classes, plain_number(target_class)
         if target_class is not None:
             whole = isinstance(target_class, Integral) and not isinstance(target_class, bool)
             if not whole or not 0 <= target_class < classes:
                 named = target_class in self.class_names if isinstance(target_class, str) else False
                 hint = f"; {target_class} is class {self.class_names.index(target_class)}" if named else ""
                 raise RCExplainerError(
-                    f"there is no target_class {target_class!r}: the model has the classes 0 to {classes - 1}{hint}"
+                    f"there is no target_class {short_repr(target_class)}: the model has the classes 0 to "
+                    f"{classes - 1}{hint}"
                 )
             target_class = int(target_class)
         if None in self.targets:

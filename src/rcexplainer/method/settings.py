@@ -86,6 +86,19 @@ def checked_names(class_names: Any, num_classes: int) -> tuple[str, ...]:
     return names
 
 
+def different_names(class_names: Any, num_classes: int) -> tuple[str, ...]:
+    """The names of the classes that a fit is given; explainers that were saved before may have equal ones.
+
+    Raises:
+        RCExplainerError: As for `checked_names`, or two are equal.
+    """
+    names = checked_names(class_names, num_classes)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise RCExplainerError(f"class_names must differ, got {short_repr(twice)} more than once: {short_repr(names)}")
+    return names
+
+
 def number(name: str, value: Any, possible: Callable[[Any], bool], words: str) -> Any:
     """A finite number for which `possible` holds; `words` say so in the error."""
     real = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)

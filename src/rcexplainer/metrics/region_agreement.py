@@ -24,6 +24,7 @@ from rcexplainer.core.regions import Regions
 from rcexplainer.core.segments import ranks
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation
+from rcexplainer.gnn.seed import check_seed
 from rcexplainer.gnn.split import SplitModel
 from rcexplainer.method.edge_kinds import EdgeKinds
 from rcexplainer.method.region_members import RegionMembers
@@ -125,6 +126,7 @@ def region_agreement(
         raise RCExplainerError(f"k must be a whole number or None, got {k!r}")
     if permutations < 1 or (k is not None and k < 1):
         raise RCExplainerError(f"k and permutations must be at least 1, got k={k} and permutations={permutations}")
+    check_seed(seed)
     if int(fitted.regions.labels.bincount().max()) < 2:
         return RegionAgreement(note=ONE_REGION)
     chosen = [(one, units) for one in explanations if len(units := _compared(one, k))]

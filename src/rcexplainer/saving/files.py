@@ -88,10 +88,7 @@ def read_format(path: Path) -> str | None:
 def _opened(path: Path) -> Iterator[Any]:
     from safetensors import SafetensorError, safe_open
 
-    if path.is_dir():
-        raise CheckpointError(f"{path} is a folder: name a file in it")
-    if not path.is_file():
-        raise CheckpointError(f"there is no file {path}")
+    _check_readable(path)
     try:
         with safe_open(path, framework="pt") as file:
             yield file
@@ -99,6 +96,20 @@ def _opened(path: Path) -> Iterator[Any]:
         raise CheckpointError(
             f"{path} cannot be read as safetensors ({error}): it is damaged or of another kind"
         ) from error
+
+
+def _check_readable(path: Path) -> None:
+    """Open a file once: of one that may not be read safetensors says that it does not exist."""
+    try:
+        folder, regular = path.is_dir(), path.is_file()
+        if regular:
+            path.open("rb").close()
+    except OSError as error:
+        raise CheckpointError(f"{path} cannot be read ({error.strerror or error})") from error
+    if folder:
+        raise CheckpointError(f"{path} is a folder: name a file in it")
+    if not regular:
+        raise CheckpointError(f"there is no file {path}")
 
 
 @contextmanager
