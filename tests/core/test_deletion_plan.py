@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from rcexplainer.core import deletion_plan, plan_terms
-from rcexplainer.core.deletion_plan import DeletionPlan, Sequences
+from rcexplainer.core.deletion_plan import DeletionPlan, Sequences, most_steps
 from rcexplainer.core.mask_gates import NeighbourGate
 from rcexplainer.core.mask_net import EdgeMaskNet
 from rcexplainer.core.plan_net import PlanGate, PlanNet, plan_from
@@ -160,3 +160,39 @@ def test_a_new_plan_network_begins_with_the_mask_networks_weights() -> None:
     inputs = torch.randn(4, 4), torch.randn(1, 2), torch.tensor([2]), PATH, torch.zeros(3, dtype=torch.long)
     torch.testing.assert_close(made.terms(*inputs).logit, net(*inputs))
     assert made.terms(*inputs).near.shape == (3, made.gate.reply.embedding_dim)
+
+
+def test_draws_of_three_units_follow_their_weights() -> None:
+    """With three units noise of the other sign would give other shares."""
+    made, times = plan(terms([0.0, 0.0, 2.0])), 4000
+    first = made.repeated(times).drawn(torch.ones(times, dtype=torch.long), 1.0, torch.Generator().manual_seed(0))
+    weight = torch.tensor([1.0, 1.0, torch.e**2])
+    shares = torch.bincount(first[:, 0] % 3, minlength=3) / times
+    torch.testing.assert_close(shares, weight / weight.sum(), atol=0.03, rtol=0)
+
+
+def test_copies_of_several_instances_stand_one_after_the_other() -> None:
+    twice = random_plan().repeated(2)
+    assert twice.ptr.tolist() == [0, 3, 5, 8, 10]
+    assert twice.node_ptr.tolist() == [0, 4, 7, 11, 14]
+    assert twice.pair.tolist() == [[0, 1, 2, 4, 5, 7, 8, 9, 11, 12], [1, 2, 3, 5, 6, 8, 9, 10, 12, 13]]
+
+
+def test_only_the_first_share_is_planned() -> None:
+    """Ten units in a row, three of them planned: 9, 8 and 7. The rest follows as it is then, not one by one."""
+    pair = torch.stack([torch.arange(10), torch.arange(1, 11)])
+    made = plan(terms([*range(10)], near=[0.0] * 6 + [100.0] + [0.0] * 3), pair)
+    assert made.order().tolist() == [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]  # had 6 been planned, 5 would have come next, too
+    made = plan(terms([*range(10)], near=[0.0] * 6 + [100.0] + [0.0] * 3, reply=-1.0), pair)
+    assert made.order().tolist() == [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]  # had 6 been planned, 5 would have come last
+
+
+def test_a_huge_instance_has_one_step_at_least() -> None:
+    assert most_steps(torch.tensor([0, 3, 10, 50, 1000]), 8, 100).tolist() == [0, 3, 8, 2, 1]
+
+
+def test_at_first_a_deletion_changes_little() -> None:
+    """The weights of what deletions do begin at three tenths of the usual size."""
+    torch.manual_seed(0)
+    usual = 64**-0.5
+    assert PlanGate(20, 20, 2).change.weight.std().item() == pytest.approx(0.3 * usual, rel=0.05)
