@@ -51,7 +51,7 @@ class RunSummary:
                 "errors": self.errors,
                 "files": self.parts,
                 "explained_now": self.explained,
-                "seconds": round(self.seconds, 1),
+                "seconds": self.seconds,
                 "rows/s": round(self.rate),
             }
         ]
