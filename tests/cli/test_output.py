@@ -32,9 +32,16 @@ def test_in_a_pipe_a_row_is_one_line_with_nothing_cut_and_the_caption_is_wrapped
     head, *rows, empty = capsys.readouterr().out.splitlines()[:4]
     assert head.split() == ["name", "text"]
     assert [row.split(maxsplit=1) for row in rows] == [["x" * 200, cell] for cell in cells]
-    assert not empty.strip()
+    assert not empty
     show({}, [], "word " * 100, as_json=False)
     assert max(map(len, capsys.readouterr().out.splitlines())) <= WIDTH
+
+
+def test_in_a_pipe_no_line_ends_in_blanks(capsys):
+    show({}, [{"name": "a", "error": "short"}, {"name": "b", "error": "word " * 99}], "caption", as_json=False)
+    lines = capsys.readouterr().out.split("\n")
+    assert lines[1].split() == ["a", "short"]
+    assert lines == [line.rstrip() for line in lines]
 
 
 def test_json_is_exactly_one_document(capsys):

@@ -39,14 +39,24 @@ def show_tables(document: Any, tables: Sequence[tuple[TableRows, str]], as_json:
     if as_json:
         print(to_text(document))
         return
-    piped = not sys.stdout.isatty()
-    console = Console(width=UNCUT) if piped else Console()
+    if sys.stdout.isatty():
+        _print(Console(), tables, None)
+        return
+    console = Console(width=UNCUT)
+    with console.capture() as captured:
+        _print(console, tables, WIDTH)
+    # The widest cell of the last column would give every line its length.
+    print("\n".join(line.rstrip() for line in captured.get().split("\n")), end="")
+
+
+def _print(console: Console, tables: Sequence[tuple[TableRows, str]], width: int | None) -> None:
+    """Print tables; with a width for captions, no row is cut."""
     for place, (rows, caption) in enumerate(tables):
         if place:
             console.print()
         if rows:
-            console.print(_table(rows), no_wrap=piped)
-        console.print(f"\n{caption}", style="dim", highlight=False, markup=False, width=WIDTH if piped else None)
+            console.print(_table(rows), no_wrap=width is not None)
+        console.print(f"\n{caption}", style="dim", highlight=False, markup=False, width=width)
 
 
 def _table(rows: TableRows) -> Table:
