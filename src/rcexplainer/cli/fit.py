@@ -35,6 +35,7 @@ from rcexplainer.cli.options import (
 from rcexplainer.cli.output import show
 from rcexplainer.cli.threads import use_threads
 
+FIT_OPTIONS = ("class_names", "checkpoint", "smiles_column")  # that `evaluate` does not have
 EXAMPLES = (
     f"rcexplainer fit {SAVED_NETWORK}",
     f"rcexplainer fit {SAVED_NETWORK} --set epochs=20 --checkpoint state.safetensors",
@@ -102,7 +103,7 @@ def fit(
         index=index,
         class_names=None if class_names is None else [name.strip() for name in class_names.split(",")],
         preset=preset,
-        settings=parse_settings(settings),
+        settings=parse_settings(settings, FIT_OPTIONS),
         checkpoint=checkpoint,
         progress=not quiet,
         table=None if input_path is None else TableFiles(input_path, (smiles_column, None)),

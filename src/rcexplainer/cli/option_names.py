@@ -13,6 +13,10 @@ OPTION_SPELLINGS = (
     (re.compile(r'\b(head|output|task)="(\w+)"'), r"--\1 \2"),
     (re.compile(r"^confidence must be (.+), or None, got (.+)$"), r"--confidence must be \1, got \2; or leave it out"),
     (
+        re.compile(r'^target_class must be a class number, "each" or None,'),
+        "--set target_class must be a class number such as 1, each or none,",
+    ),
+    (
         re.compile(r"(?<=fitted for )target_class (.+), not (\d+): fit one for it"),
         r"class \1, not \2: leave --target-class out, or fit one with --set target_class=\2",
     ),
