@@ -33,6 +33,7 @@ from rcexplainer.cli.options import (
     parse_settings,
 )
 from rcexplainer.cli.output import show
+from rcexplainer.cli.overwritten_files import refuse_overwriting
 from rcexplainer.cli.threads import use_threads
 
 FIT_OPTIONS = ("class_names", "checkpoint", "smiles_column")  # that `evaluate` does not have
@@ -95,6 +96,8 @@ def fit(
     It is fitted on the training part of a dataset, or of your own graphs, nodes or links.
     """
     use_threads(threads)
+    read = {"--input": input_path, "--model": model, "--dataset": dataset, "--index": index}
+    refuse_overwriting({"--out": out, "--checkpoint": checkpoint}, read)
     from rcexplainer.cli.fit_report import fit_named
 
     report = fit_named(

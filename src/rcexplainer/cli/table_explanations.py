@@ -27,6 +27,7 @@ from rcexplainer.engine.table_run import Engine, RunSummary, run_job, summary_va
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.results import Search
+from rcexplainer.saving.documents import writable_file
 
 ENGINES = ("local", "ray")
 
@@ -67,6 +68,25 @@ def is_table(request: TableRequest) -> bool:
         return False
     single = request.input.suffix.lower() == ".csv" and not set("*?[") & set(str(request.input))
     return not single or (request.out is not None and (request.out.is_dir() or not request.out.suffix))
+
+
+def writable_document(path: Path) -> Path:
+    """Check that the explanations of single graphs can be written, before these are explained.
+
+    Args:
+        path: The value of `--out`.
+
+    Returns:
+        The path.
+
+    Raises:
+        RCExplainerError: It does not end in .json, is a folder, or cannot be written.
+    """
+    if path.suffix.lower() != ".json" and not path.is_dir():
+        raise RCExplainerError(
+            f"--out {path} must end in .json; a folder of results is for --input, or any graphs with --engine local"
+        )
+    return writable_file(path)
 
 
 def explain_table(
