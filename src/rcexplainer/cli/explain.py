@@ -190,7 +190,7 @@ def explain(
     from rcexplainer.cli.explanation_page import writable_page, write_page
     from rcexplainer.cli.explanations import explain_named
     from rcexplainer.cli.interrupted_explanations import partial_file, show_interrupted
-    from rcexplainer.cli.table_explanations import TableRequest, explain_table, is_table, writable_document
+    from rcexplainer.cli.table_explanations import TableRequest, explain_table, table_option, writable_document
     from rcexplainer.disclosure import checked_disclosure, refuse_withheld
 
     settings = ExplainSettings(
@@ -198,8 +198,9 @@ def explain(
     )
     inputs = NamedInputs(model, dataset, graphs, task, seed, root, device, forward=forward)
     table = TableRequest(input_file, (smiles_column, id_column), out, engine, workers, part_rows, scores)
-    if is_table(table):
-        refuse_together("a folder of results", dataset=dataset, part=part, index=index, predicted=predicted, html=html)
+    if (option := table_option(table)) is not None:
+        folder = f"a folder of results ({option})"
+        refuse_together(folder, dataset=dataset, part=part, index=index, predicted=predicted, html=html)
         summary, document = explain_table(inputs, explainer, table, settings)
         show(document, summary.lines(), f"written to {out}", as_json)
         return
