@@ -20,6 +20,17 @@ def test_a_table_has_every_column_and_cells_as_text(capsys):
     assert lines[-1] == "a [caption]"
 
 
+def test_a_first_row_with_few_cells_leaves_the_columns_as_they_are(capsys):
+    rows = [{"name": "a", "error": "broken"}, {"name": "b", "edges": 12, "share": 0.5, "word": "x"}]
+    show({}, rows, "caption", as_json=False)
+    head, broken, whole = capsys.readouterr().out.splitlines()[:3]
+    assert head.split() == ["name", "edges", "share", "word", "error"]
+    assert broken.split() == ["a", "broken"]
+    for column, cell in (("edges", "12"), ("share", "0.500")):  # numbers are aligned to the right
+        assert head.index(column) + len(column) == whole.index(cell) + len(cell)
+    assert head.index("error") == broken.index("broken")
+
+
 def test_several_tables_and_one_without_rows(capsys):
     show_tables({}, [(ROWS, "first"), ([], "nothing to show")], as_json=False)
     lines = capsys.readouterr().out.splitlines()

@@ -47,6 +47,19 @@ def test_molecules_of_a_csv_file_with_some_that_are_none(run, case, tmp_path) ->
     ]
 
 
+def test_rows_of_the_class_to_lead_to_are_counted_apart(run, case, tmp_path) -> None:
+    line = words(case, out=tmp_path / "out", workers=1, target_class=1)
+    first = run(*line)
+    again = json.loads(run(*line, "--json").out)
+    rows = pq.read_table(tmp_path / "out" / "part-00000.parquet").to_pylist()
+    already = [row for row in rows if row["error"] is not None]
+    assert 0 < len(already) < 80
+    assert {row["error"] for row in already} == {"class 1 is predicted already: choose another class to lead to"}
+    assert {(row["class"], row["prediction"], row["probabilities"]) for row in already} == {("1", 1, None)}
+    assert (again["already"], again["errors"], again["explained"]) == (len(already), 0, 0)
+    assert first.out.splitlines()[0].split()[:4] == ["rows", "flipped", "already", "errors"]
+
+
 def test_a_users_own_model_and_graphs(run, inside, tmp_path) -> None:
     explainer = tmp_path / "own.safetensors"
     assert run("fit", *own("graph"), "--out", str(explainer), "--set", "epochs=1", "--quiet").code == 0

@@ -39,7 +39,8 @@ def test_a_row_for_each_graph_in_order(whole) -> None:
 
 
 def test_a_fast_run_does_not_take_no_time() -> None:
-    assert RunSummary(rows=3, explained=3, errors=0, flipped=1, parts=1, seconds=0.043).lines()[0]["seconds"] == 0.043
+    summary = RunSummary(rows=3, explained=3, errors=0, already=0, flipped=1, parts=1, seconds=0.043)
+    assert summary.lines()[0]["seconds"] == 0.043
 
 
 @pytest.mark.parametrize("fields", [{"part_rows": 7}, {"part_rows": 80}, {}])
@@ -89,6 +90,7 @@ def test_a_job_goes_on_where_it_was(case, whole, tmp_path) -> None:
     assert json.loads((out / "_summary.json").read_text(encoding="utf-8")) == {
         "rows": 80,
         "errors": 0,
+        "already": 0,
         "flipped": flipped,
         "parts": 5,
     }

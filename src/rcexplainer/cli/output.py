@@ -60,11 +60,11 @@ def _print(console: Console, tables: Sequence[tuple[TableRows, str]], width: int
 
 
 def _table(rows: TableRows) -> Table:
-    """Columns in the order in which the rows name them; numbers are aligned to the right."""
+    """Columns in the order in which the rows name them, the fullest first; numbers are aligned to the right."""
     table = Table(header_style="bold", box=None, pad_edge=False)
-    columns = list(dict.fromkeys(key for row in rows for key in row))
+    columns = list(dict.fromkeys(key for row in (max(rows, key=len), *rows) for key in row))
     for column in columns:
-        number = isinstance(rows[0].get(column, 0), int | float)
+        number = isinstance(next(row[column] for row in rows if column in row), int | float)
         first = column == columns[0]  # it names the row: it is never cut
         table.add_column(column.replace("_", " "), justify="right" if number else "left", no_wrap=first)
     for row in rows:

@@ -7,6 +7,7 @@ from time import perf_counter
 
 from tqdm.auto import tqdm
 
+from rcexplainer.engine.job_folder import COUNTS
 from rcexplainer.engine.table_job import PartReport, TableJob
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.method.fitted_explainer import FittedExplainer
@@ -25,6 +26,7 @@ class RunSummary:
         rows: Rows of the whole job.
         explained: Rows explained now; the others were there.
         errors: Rows of the whole job that could not be explained.
+        already: Rows of the whole job that are of the chosen class without any deletion.
         flipped: Rows of the whole job with another prediction.
         parts: Files of results.
         seconds: How long the run took.
@@ -33,6 +35,7 @@ class RunSummary:
     rows: int
     explained: int
     errors: int
+    already: int
     flipped: int
     parts: int
     seconds: float
@@ -48,6 +51,7 @@ class RunSummary:
             {
                 "rows": self.rows,
                 "flipped": self.flipped,
+                **({"already": self.already} if self.already else {}),
                 "errors": self.errors,
                 "files": self.parts,
                 "explained_now": self.explained,
@@ -76,20 +80,20 @@ def run_job(job: TableJob, engine: Engine, fitted: FittedExplainer, progress: bo
     started, failed, explained = perf_counter(), list[RCExplainerError](), 0
     with job.folder.claimed(job.describe(fitted)) as folder:
         missing = folder.missing(job.num_parts)
-        ready = folder.counts(job.num_parts) if len(missing) < job.num_parts else {"rows": 0, "errors": 0, "flipped": 0}
+        ready = folder.counts(job.num_parts) if len(missing) < job.num_parts else dict.fromkeys(COUNTS, 0)
         if ready["rows"]:
             log.info("%d of %d rows are in %s: the others are explained now", ready["rows"], job.num_rows, folder.path)
-        errors, flipped = ready["errors"], ready["flipped"]
+        counts = ready
         with tqdm(total=job.num_rows, initial=ready["rows"], desc="explain", unit="row", disable=not progress) as bar:
-            bar.set_postfix(errors=errors)
+            bar.set_postfix(errors=counts["errors"])
             try:
                 for report in engine(job, missing, fitted):
                     if isinstance(report, RCExplainerError):
                         failed.append(report)
                         continue
                     explained += report.rows
-                    errors, flipped = errors + report.errors, flipped + report.flipped
-                    bar.set_postfix(errors=errors, refresh=False)
+                    counts = {name: counts[name] + getattr(report, name) for name in COUNTS}
+                    bar.set_postfix(errors=counts["errors"], refresh=False)
                     bar.update(report.rows)
             except KeyboardInterrupt:
                 here = folder.counts(job.num_parts)["rows"]  # with parts that were written, but not yet reported
@@ -102,10 +106,8 @@ def run_job(job: TableJob, engine: Engine, fitted: FittedExplainer, progress: bo
                 f"{len(failed)} of {job.num_parts} parts could not be explained, all others are in {folder.path}; the "
                 f"first: {failed[0]}"
             )
-        summary = RunSummary(
-            ready["rows"] + explained, explained, errors, flipped, job.num_parts, perf_counter() - started
-        )
-        folder.finish({"rows": summary.rows, "errors": errors, "flipped": flipped, "parts": summary.parts})
+        summary = RunSummary(explained=explained, parts=job.num_parts, seconds=perf_counter() - started, **counts)
+        folder.finish({**counts, "parts": job.num_parts})
     return summary
 
 
