@@ -13,6 +13,10 @@ class GraphError(RCExplainerError):
     """A graph, or a list of graphs, is malformed or unsupported."""
 
 
+class TargetError(GraphError):
+    """An instance is predicted as the class that its counterfactual should lead to: there is nothing to change."""
+
+
 class HubError(GraphError):
     """The computation graph of a node or link has more edges than the bound of a graph that is not in memory."""
 

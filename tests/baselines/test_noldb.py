@@ -148,7 +148,7 @@ def test_it_is_saved_and_loaded(target: int | None, tmp_path: Path) -> None:
 
 
 def test_a_target_class_that_is_predicted_is_refused() -> None:
-    with pytest.raises(GraphError, match="class 1 is predicted already: choose another target_class"):
+    with pytest.raises(GraphError, match="class 1 is predicted already: choose another class to lead to"):
         fit(target_class=1).explain(network()[2][0])
 
 

@@ -112,6 +112,8 @@ def test_one_json_document(run, toys):
     ("arguments", "message"),
     [
         ([*EVALUATE, "--protocol", "mine"], "protocol must be one of held-out, paper, got 'mine'"),
+        ([*EVALUATE, "--set", "preset=paper"], "preset is an option of its own: --preset paper"),
+        ([*EVALUATE, "--set", "target_class=house"], "--set target_class must be a class number such as 1,"),
         ([*EVALUATE, "--preset", "best"], "unknown preset 'best'; known: default, paper, released"),
         ([*EVALUATE, "--set", "lr=fast"], "lr must be a number, got 'fast'"),
         ([*EVALUATE, "--arch", "resnet"], "unknown architecture 'resnet'; known: paper"),

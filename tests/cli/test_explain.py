@@ -117,6 +117,7 @@ def test_what_is_withheld_is_neither_printed_nor_written(run, named, tmp_path, d
         ([*EXPLAIN, "--confidence", "0.3"], "confidence must be a probability above 0.5"),
         ([*EXPLAIN, "--refine", "0"], "--refine"),
         ([*EXPLAIN, "--out", "FOLDER"], "is a folder, not a file"),
+        ([*EXPLAIN, "--out", "a.txt"], "--out a.txt must end in .json; a folder of results is for --input"),
         ([*EXPLAIN, "--device", "gpu"], "device 'gpu'"),
         (["explain", "--dataset", "tree-cycles", *EXPLAIN[3:]], "was trained on ba-2motifs, not on tree-cycles"),
     ],

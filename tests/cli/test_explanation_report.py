@@ -12,6 +12,7 @@ from rcexplainer.cli.explanations import explain_named
 from rcexplainer.cli.fit_report import fit_named
 from rcexplainer.cli.instance_index import parse_index
 from rcexplainer.cli.named_inputs import NamedInputs
+from rcexplainer.core.budget import Seconds
 from rcexplainer.errors import CheckpointError, RCExplainerError
 from rcexplainer.gnn import load_gnn
 from tests.benchmark.toys import save_toy, small
@@ -100,6 +101,45 @@ def test_a_graph_that_cannot_be_explained_is_a_line_of_its_own(gnn, explainer, m
     assert report.caption().endswith("; 1 could not be explained")
     both = [explain_saved("ba-2motifs", gnn, explainer, predicted=name).to_json()["failed"] for name in ("0", "1")]
     assert both == [1, 1]
+
+
+def test_graphs_of_the_class_to_lead_to_are_counted_apart(gnn, explainer):
+    report = explain_saved("ba-2motifs", gnn, explainer, target_class="house", budget=Seconds(2.5))
+    document = report.to_json()
+    cycles = explain_saved("ba-2motifs", gnn, explainer, predicted="cycle", search="none").explained
+    houses = 10 - len(cycles)
+    assert 0 < houses < 10
+    assert (document["target_class"], document["budget"]) == ("house", "2.5s")
+    assert (document["already_predicted"], document["failed"]) == (houses, 0)
+    errors = [row["error"] for row in report.rows() if "error" in row]
+    assert errors == ["already predicted house"] * houses
+    assert [one["error"] for one in document["explanations"] if "error" in one] == errors
+    caption = report.caption()
+    assert "is verified to change to house" in caption
+    assert caption.endswith(f"; {houses} {'is' if houses == 1 else 'are'} already predicted house")
+    sure = explain_saved("ba-2motifs", gnn, explainer, target_class="house", predicted="cycle", confidence=0.8)
+    assert sure.caption().endswith("is verified to change to house with a probability of at least 0.8")
+    assert sure.to_json()["budget"] is None
+
+
+def test_where_nothing_is_left_to_lead_to_a_class_the_way_out_is_named(gnn, explainer):
+    houses = [one.index for one in explain_saved("ba-2motifs", gnn, explainer, predicted="house").explained]
+    caption = explain_saved("ba-2motifs", gnn, explainer, index=houses[:2], target_class="house").caption()
+    assert caption == (
+        "0 graphs of the test part of ba-2motifs; 2 are already predicted house: --predicted CLASS chooses those that "
+        "are predicted as another one"
+    )
+    with pytest.raises(RCExplainerError, match="what is --predicted house cannot change to house: name another class"):
+        explain_saved("ba-2motifs", gnn, explainer, predicted="1", target_class="house")
+
+
+def test_an_explainer_for_one_class_chooses_those_of_another(gnn, explainer, tmp_path):
+    settings = {"epochs": 1, "target_class": "house"}
+    fit_named(NamedInputs(str(gnn), "ba-2motifs"), tmp_path / "e", settings=settings, progress=False)
+    cycles = explain_saved("ba-2motifs", gnn, explainer, predicted="cycle").explained
+    report = explain_saved("ba-2motifs", gnn, tmp_path / "e", predicted="cycle")
+    assert [one.index for one in report.explained] == [one.index for one in cycles]
+    assert report.to_json()["target_class"] == "house"
 
 
 def test_molecules_have_atoms(tmp_path):

@@ -39,6 +39,12 @@ def test_one_json_document(run, gnn, tmp_path):
     assert report["regions"][0].keys() == found | {"members", "margin", "smallest_margin", "deleted"}
 
 
+def test_a_class_to_fit_for_has_a_name(run, named):
+    assert run(*named(FIT), "--set", "epochs=1", "--set", "target_class=house", "--quiet").code == 0
+    explain = named(["explain", "--dataset", "ba-2motifs", "--model", "GNN", "--explainer", "OUT", "--quiet"])
+    assert "fitted for class 1, not 0: leave --target-class out" in run(*explain, "--target-class", "cycle").err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -53,6 +59,8 @@ def test_one_json_document(run, gnn, tmp_path):
         ([*FIT, "--set", "epochs=0"], "epochs must be a whole number ≥ 1, got 0"),
         ([*FIT, "--set", "gate=open"], "gate must be one of sigmoid, concrete, budget, got 'open'"),
         ([*FIT, "--set", "epochs"], "--set takes name=value, such as epochs=20, got 'epochs'"),
+        ([*FIT, "--set", "task=node"], "task is an option of its own: --task node"),
+        ([*FIT, "--set", "target_class=tree"], "target_class: unknown class 'tree'; known: cycle, house, or 0 to 1"),
         ([*FIT, "--seed", "1"], "was trained with seed 0: --seed 1 would give another split"),
         ([*FIT, "--device", "gpu"], "device 'gpu'"),
         ([*FIT[:-1], "FOLDER"], "is a folder, not a file"),

@@ -109,6 +109,7 @@ def test_the_table_names_atoms(run, explain):
         (["--dataset", "nitro"], "--dataset cannot be used with --input: leave one of them out"),
         (["--part", "test"], "--part cannot be used with --input"),
         (["--id-column", "key"], "new.csv has no column 'key'; its first line"),
+        (["--id-column", "key"], "Rename a column, or choose one with --id-column"),
         (["--smiles-column", "key"], "new.csv has no column 'key'; its first line"),
         (["--input", "nowhere.csv"], "--input: there is no file nowhere.csv; it takes a CSV file with a column"),
         (["--index", "3"], "csv:new.csv has 3 graphs: an index is from 0 to 2, got 3"),
@@ -122,6 +123,12 @@ def test_mistakes(run, explain, more, message):
     ended = run(*explain, *more)
     assert ended.code == 2
     assert message in ended.err.splitlines()[-1]
+
+
+def test_a_file_without_labels_cannot_be_trained_on_and_the_way_out_exists(run, explain):
+    said = " ".join(run("train", "--dataset", "csv:new.csv").err.split())
+    hint = "molecules without labels can be explained: `rcexplainer explain --input FILE`"
+    assert said.endswith(f". Rename a column; {hint}")
 
 
 def test_a_network_for_other_graphs(run, explain, gnn):

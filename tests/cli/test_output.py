@@ -20,6 +20,17 @@ def test_a_table_has_every_column_and_cells_as_text(capsys):
     assert lines[-1] == "a [caption]"
 
 
+def test_a_first_row_with_few_cells_leaves_the_columns_as_they_are(capsys):
+    rows = [{"name": "a", "error": "broken"}, {"name": "b", "edges": 12, "share": 0.5, "word": "x"}]
+    show({}, rows, "caption", as_json=False)
+    head, broken, whole = capsys.readouterr().out.splitlines()[:3]
+    assert head.split() == ["name", "edges", "share", "word", "error"]
+    assert broken.split() == ["a", "broken"]
+    for column, cell in (("edges", "12"), ("share", "0.500")):  # numbers are aligned to the right
+        assert head.index(column) + len(column) == whole.index(cell) + len(cell)
+    assert head.index("error") == broken.index("broken")
+
+
 def test_several_tables_and_one_without_rows(capsys):
     show_tables({}, [(ROWS, "first"), ([], "nothing to show")], as_json=False)
     lines = capsys.readouterr().out.splitlines()
@@ -32,9 +43,16 @@ def test_in_a_pipe_a_row_is_one_line_with_nothing_cut_and_the_caption_is_wrapped
     head, *rows, empty = capsys.readouterr().out.splitlines()[:4]
     assert head.split() == ["name", "text"]
     assert [row.split(maxsplit=1) for row in rows] == [["x" * 200, cell] for cell in cells]
-    assert not empty.strip()
+    assert not empty
     show({}, [], "word " * 100, as_json=False)
     assert max(map(len, capsys.readouterr().out.splitlines())) <= WIDTH
+
+
+def test_in_a_pipe_no_line_ends_in_blanks(capsys):
+    show({}, [{"name": "a", "error": "short"}, {"name": "b", "error": "word " * 99}], "caption", as_json=False)
+    lines = capsys.readouterr().out.split("\n")
+    assert lines[1].split() == ["a", "short"]
+    assert lines == [line.rstrip() for line in lines]
 
 
 def test_json_is_exactly_one_document(capsys):

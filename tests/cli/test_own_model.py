@@ -26,6 +26,12 @@ def test_fit_says_what_it_was_fitted_on(run, inside):
     assert f"fitted for {NAME}.gnn:link_model on the training part of {NAME}.data:graph" in " ".join(shown.out.split())
 
 
+def test_settings_that_only_nodes_have(run, inside):
+    settings = ["--set", "epochs=1", "--set", "restarts=1", "--quiet", "--out", "hops.safetensors"]
+    assert run("fit", *own("node"), "--task", "node", "--index", "0,3,5,8", "--set", "hops=2", *settings).err == ""
+    assert "hops is for nodes and links" in run("fit", *own("graph"), "--set", "hops=2", *settings).err
+
+
 def test_graphs(run, inside):
     every = json.loads(run(*explain("graph"), "--json").out)
     assert [one["index"] for one in every["explanations"]] == list(range(40))

@@ -29,6 +29,7 @@ def test_options_reach_the_page(run, monkeypatch, tmp_path):
         (["nowhere"], "there is no folder nowhere: make it with `rcexplainer reproduce all --out nowhere`"),
         ([__file__], "is a file: name the folder that `rcexplainer reproduce` wrote"),
         (["FOLDER"], "is not a folder of results"),
+        (["FOLDER", "--out", "FOLDER/results.json"], "the file of a page must end in .html, got 'results.json'"),
         (["FOLDER", "--out", "FOLDER"], "is a folder, not a file"),
         ([], "Missing argument"),
     ],

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import rcexplainer as rc
-from rcexplainer.cli.table_explanations import TableRequest, is_table
+from rcexplainer.cli.table_explanations import TableRequest, table_option
 from tests.cli.own_package import own
 from tests.engine.table_case import make_case
 
@@ -47,6 +47,19 @@ def test_molecules_of_a_csv_file_with_some_that_are_none(run, case, tmp_path) ->
     ]
 
 
+def test_rows_of_the_class_to_lead_to_are_counted_apart(run, case, tmp_path) -> None:
+    line = words(case, out=tmp_path / "out", workers=1, target_class=1)
+    first = run(*line)
+    again = json.loads(run(*line, "--json").out)
+    rows = pq.read_table(tmp_path / "out" / "part-00000.parquet").to_pylist()
+    already = [row for row in rows if row["error"] is not None]
+    assert 0 < len(already) < 80
+    assert {row["error"] for row in already} == {"class 1 is predicted already: choose another class to lead to"}
+    assert {(row["class"], row["prediction"], row["probabilities"]) for row in already} == {("1", 1, None)}
+    assert (again["already"], again["errors"], again["explained"]) == (len(already), 0, 0)
+    assert first.out.splitlines()[0].split()[:4] == ["rows", "flipped", "already", "errors"]
+
+
 def test_a_users_own_model_and_graphs(run, inside, tmp_path) -> None:
     explainer = tmp_path / "own.safetensors"
     assert run("fit", *own("graph"), "--out", str(explainer), "--set", "epochs=1", "--quiet").code == 0
@@ -61,10 +74,18 @@ def test_a_users_own_model_and_graphs(run, inside, tmp_path) -> None:
     [
         ({}, "name the folder of results, such as --out results"),
         ({"out": "out", "engine": "spark"}, "--engine must be one of local, ray, got 'spark'"),
-        ({"out": "out", "index": "3"}, "--index cannot be used with a folder of results"),
+        ({"engine": "spark", "dataset": "nitro"}, "--engine must be one of local, ray, got 'spark'"),
+        (
+            {"input": None, "dataset": "nitro", "scores": "all"},
+            "--dataset cannot be used with a folder of results (--scores all): leave one of them out",
+        ),
+        ({"out": "out", "index": "3"}, "--index cannot be used with a folder of results (--input "),
         ({"out": "out", "predicted": "positive"}, "--predicted cannot be used with a folder of results"),
         ({"out": "out", "scores": "many"}, "scores must be none, all or a number of edges such as 10, got 'many'"),
         ({"out": "out", "input": "absent.parquet"}, "there is no file"),
+        ({"input": "absent/*.parquet"}, "there is no file"),
+        ({"input": "."}, "has no file that ends in .parquet or .csv"),
+        ({"id_column": "foo", "out": "out"}, "has no column 'foo', which --id-column names; it has"),
         ({"out": "out", "input": None, "engine": "local"}, "give --input PATH or --graphs module:function with"),
         ({"out": "out", "device": "cuda:99"}, "device 'cuda:99' cannot be used here"),
     ],
@@ -97,13 +118,13 @@ def test_single_graphs_are_shown_as_before(tmp_path) -> None:
     csv.write_text("smiles\nC\n", encoding="utf-8")
     table = rc.datasets.to_parquet([rc.datasets.load("ba-2motifs", num_graphs=4).graphs[0]], tmp_path / "a.parquet")
     nothing = (None, None)
-    assert not is_table(TableRequest(csv, nothing, None))
-    assert not is_table(TableRequest(csv, nothing, tmp_path / "a.json"))
-    assert not is_table(TableRequest(None, nothing, tmp_path / "a.json"))
-    assert is_table(TableRequest(csv, nothing, tmp_path / "out"))
-    assert is_table(TableRequest(csv, nothing, tmp_path / "a.json", engine="local"))
-    assert is_table(TableRequest(table, nothing, None))
-    assert is_table(TableRequest(tmp_path / "*.csv", nothing, None))
+    assert table_option(TableRequest(csv, nothing, None)) is None
+    assert table_option(TableRequest(csv, nothing, tmp_path / "a.json")) is None
+    assert table_option(TableRequest(None, nothing, tmp_path / "a.json")) is None
+    assert table_option(TableRequest(csv, nothing, tmp_path / "out"))
+    assert table_option(TableRequest(csv, nothing, tmp_path / "a.json", engine="local"))
+    assert table_option(TableRequest(table, nothing, None))
+    assert table_option(TableRequest(tmp_path / "*.csv", nothing, None))
 
 
 @pytest.mark.parametrize("smiles", [True, False])

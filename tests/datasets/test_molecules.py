@@ -188,7 +188,7 @@ def test_classes_are_those_of_the_rows_that_are_left(write: Write) -> None:
         ),
         (
             "smiles,weight\nCCO,1\n",
-            r"no column named label, .* reads: smiles, weight\. .* label_column; .* explain",
+            r"named label, .* reads: smiles, weight\. .* label_column of rcexplainer\.datasets\.load; .* expl",
         ),
         ("smiles,label\nC1CC,0\n,1\n", r"none of its 2 rows can be used: line 2: 'C1CC', not a SMILES; line 3"),
         ("smiles,label\nCCO,1\nC1CC,0\nCCN,1\n", r"all 2 usable rows are of class '1'; at least two"),
@@ -214,8 +214,10 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     pytest.importorskip("rdkit")
     with pytest.raises(DatasetError, match=r"there is no file .*nowhere\.csv; check the path after csv:"):
         load(f"csv:{tmp_path / 'nowhere.csv'}")
-    with pytest.raises(DatasetError, match="there is no file"):
+    with pytest.raises(DatasetError, match=r" is a folder, not a file: name a CSV file in it after csv:"):
         load(f"csv:{tmp_path}")
+    with pytest.raises(DatasetError, match=r"^csv: names no file: name one after it, such as csv:molecules\.csv$"):
+        load("csv:")
 
 
 def test_a_file_that_is_not_text(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import torch
 from rcexplainer.datasets.graph_table import GraphTable
 from rcexplainer.engine import local, table_job
 from rcexplainer.engine.sequence_source import SequenceSource
-from rcexplainer.engine.table_run import run_job
+from rcexplainer.engine.table_run import RunSummary, run_job
 from rcexplainer.errors import DatasetError, RCExplainerError
 from tests.benchmark.toys import small
 from tests.engine.table_case import KILL, always_deadly, assert_alike, deadly, results
@@ -36,6 +36,11 @@ def whole(case, tmp_path_factory):
 def test_a_row_for_each_graph_in_order(whole) -> None:
     assert whole.column("row").to_pylist() == list(range(80))
     assert whole.column("id").to_pylist() == [f"m{number}" for number in range(80)]
+
+
+def test_a_fast_run_does_not_take_no_time() -> None:
+    summary = RunSummary(rows=3, explained=3, errors=0, already=0, flipped=1, parts=1, seconds=0.043)
+    assert summary.lines()[0]["seconds"] == 0.043
 
 
 @pytest.mark.parametrize("fields", [{"part_rows": 7}, {"part_rows": 80}, {}])
@@ -85,6 +90,7 @@ def test_a_job_goes_on_where_it_was(case, whole, tmp_path) -> None:
     assert json.loads((out / "_summary.json").read_text(encoding="utf-8")) == {
         "rows": 80,
         "errors": 0,
+        "already": 0,
         "flipped": flipped,
         "parts": 5,
     }

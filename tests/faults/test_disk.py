@@ -124,6 +124,22 @@ def test_what_a_killed_process_left_half_written_is_removed(tmp_path):
     assert [one.name for one in tmp_path.iterdir()] == [alive.name]
 
 
+def test_a_temporary_file_that_vanishes_is_written_again_but_not_for_ever(tmp_path, monkeypatch):
+    gone, made = [2], files.tempfile.mkstemp
+
+    def vanishing(**where) -> tuple[int, str]:
+        gone[0] -= 1
+        if gone[0] >= 0:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        return made(**where)
+
+    monkeypatch.setattr(files.tempfile, "mkstemp", vanishing)
+    assert write_whole(tmp_path / "file", b"whole").read_bytes() == b"whole"
+    gone[0] = 1000
+    with pytest.raises(CheckpointError, match=r"other cannot be written: .* is gone or takes no new file"):
+        write_whole(tmp_path / "other", b"whole")
+
+
 def test_a_clock_that_goes_back_puts_no_checkpoint_off(tmp_path, monkeypatch):
     now = [1000.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])

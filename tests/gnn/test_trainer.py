@@ -154,8 +154,21 @@ def test_bad_input(motifs):
         train_gnn(config, motifs.graphs, Split(torch.empty(0).long(), motifs.split.val, motifs.split.test))
     with pytest.raises(GraphError, match="the validation split names instance 500, but the instances are 0 to 119"):
         train_gnn(config, motifs.graphs, Split(motifs.split.train, torch.tensor([3, 500]), motifs.split.test))
-    with pytest.raises(RCExplainerError, match="epochs"):
-        TrainConfig(epochs=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [
+        ("epochs", 0, "a whole number ≥ 1"),
+        ("patience", 0, "a whole number ≥ 1"),
+        ("lr", float("nan"), "a finite number > 0"),
+        ("weight_decay", -1.0, "a finite number ≥ 0"),
+        ("clip", 0.0, "a number > 0"),
+    ],
+)
+def test_the_impossible_value_is_named(name, value, wanted):
+    with pytest.raises(RCExplainerError, match=f"^{name} must be {wanted}, got {value}$"):
+        TrainConfig(**{name: value})
 
 
 def _relabelled(graph: Data, label: int) -> Data:

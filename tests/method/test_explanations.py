@@ -13,7 +13,7 @@ from torch_geometric.nn import GraphConv, global_add_pool
 
 import rcexplainer as rc
 from rcexplainer.baselines import Random
-from rcexplainer.errors import ExplainError, GraphError, RCExplainerError
+from rcexplainer.errors import ArgumentError, ExplainError, GraphError, RCExplainerError
 from rcexplainer.gnn import scope
 from rcexplainer.method import explanations as columns
 from rcexplainer.tasks.computation_graph import Instance
@@ -209,6 +209,13 @@ def test_a_pickled_slice_holds_its_own_graphs_alone(fitted, graphs) -> None:
 def test_an_index_out_of_range_says_how_many_there_are(fitted, graphs) -> None:
     with pytest.raises(IndexError, match="there are 24 explanations, numbered from 0: got 24"):
         fitted.explain(graphs)[24]
+
+
+def test_an_index_that_is_no_number_is_named(fitted, graphs) -> None:
+    found = fitted.explain(graphs[:2])
+    with pytest.raises(ArgumentError, match="explanations are indexed by whole numbers and slices, got str"):
+        found["a"]
+    assert isinstance(found[torch.tensor(1)], rc.Explanation)
 
 
 def test_its_text_shows_the_first_three_and_how_many_there_are(fitted, graphs) -> None:

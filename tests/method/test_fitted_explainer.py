@@ -106,7 +106,8 @@ def test_every_class_can_be_led_to(three, target: int) -> None:
     assert three.chosen(target) == target
     for one in three.explain(sample_graphs(12), target_class=target, search="greedy", on_error="keep"):
         if hasattr(one, "error"):
-            assert str(one.error) == f"class {target} is predicted already: choose another target_class"
+            named = three.class_names[target]
+            assert str(one.error) == f"{named} is predicted already: choose another class to lead to"
         elif one.counterfactual.flipped:
             assert one.counterfactual.prediction == target
 

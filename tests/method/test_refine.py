@@ -96,6 +96,12 @@ def test_alone_in_a_list_in_a_batch_and_in_a_stream(fitted) -> None:
         )
 
 
+def test_more_runs_than_can_be_counted_are_as_good_as_no_bound(fitted) -> None:
+    one, other = (fitted.explain(graphs()[0], search="none", refine=runs) for runs in (10**6, 10**24))
+    same(one, other)
+    assert other.refined < 10**6
+
+
 def test_the_search_starts_from_the_refined_ranking(fitted) -> None:
     for one in fitted.explain(graphs(), refine=200):
         if not one.counterfactual.flipped:

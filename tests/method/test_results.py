@@ -17,7 +17,7 @@ from rcexplainer.core import budget
 from rcexplainer.core.budget import Seconds
 from rcexplainer.core.units import find_units
 from rcexplainer.core.verification import LATER_SAMPLE, SAMPLE, SCORES_SAMPLE
-from rcexplainer.errors import GraphError
+from rcexplainer.errors import GraphError, TargetError
 from rcexplainer.method.results import REFINEMENT_SHARE, deletable, refusals
 from rcexplainer.method.unit_readings import UnitReadings
 from rcexplainer.tasks.computation_graph import Instance
@@ -293,7 +293,10 @@ def test_instances_without_an_explanation_say_why() -> None:
     assert refusals(log_probs[:3], None, None) == {}
     found = refusals(log_probs, frozenset({0, 1}), 1)
     assert {place: str(error) for place, error in found.items()} == {
-        1: "class 1 is predicted already: choose another target_class",
+        1: "class 1 is predicted already: choose another class to lead to",
         2: "class 2 is predicted, which was never predicted in fitting",
         3: "the model returns NaN for this graph",
     }
+    named = refusals(log_probs, None, 1, ("low", "middle", "high"))[1]
+    assert isinstance(named, TargetError)
+    assert str(named) == "middle is predicted already: choose another class to lead to"

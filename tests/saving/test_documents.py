@@ -1,6 +1,7 @@
 """Documents as text and in files, and the checks of paths before the work."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -42,3 +43,9 @@ def test_paths_that_cannot_be_used(tmp_path):
         readable_file(tmp_path / "none", "--model", "rcexplainer train")
     with pytest.raises(CheckpointError, match=r"^--model .* is a folder, not a file: name a file that `x` wrote$"):
         readable_file(tmp_path, "--model", "x")
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="this system has no /proc, which takes no files")
+def test_a_folder_that_takes_no_file_is_said_before_the_work():
+    with pytest.raises(RCExplainerError, match=r"^--html: the folder /proc takes no new file \(.+\); choose another"):
+        writable_file(Path("/proc/page.html"), "--html")

@@ -7,6 +7,7 @@ import typer
 
 from rcexplainer.cli.options import OUTPUT, Json, Quiet, Threads
 from rcexplainer.cli.output import show
+from rcexplainer.cli.overwritten_files import refuse_overwriting
 from rcexplainer.cli.threads import use_threads
 from rcexplainer.saving.documents import writable_file, write_document
 
@@ -33,6 +34,7 @@ def demo(
     Ends with a page to open in a browser. Takes about two minutes and needs no download.
     """
     use_threads(threads)
+    refuse_overwriting({"--out": out, "--html": html}, {})
     from rcexplainer.cli.explanation_page import writable_page
     from rcexplainer.cli.molecule_demo import run_demo
 

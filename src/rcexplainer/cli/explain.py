@@ -33,8 +33,9 @@ from rcexplainer.cli.options import (
     Threads,
 )
 from rcexplainer.cli.output import show
+from rcexplainer.cli.overwritten_files import refuse_overwriting
 from rcexplainer.cli.threads import use_threads
-from rcexplainer.saving.documents import writable_file, write_document
+from rcexplainer.saving.documents import write_document
 
 EXAMPLES = (
     f"rcexplainer explain {SAVED_EXPLAINER} --limit 5",
@@ -183,11 +184,13 @@ def explain(
 ) -> None:
     """Show which edges, deleted, change the prediction of a graph, node or link."""
     use_threads(threads)
+    read = {"--input": input_file, "--model": model, "--explainer": explainer, "--dataset": dataset, "--index": index}
+    refuse_overwriting({"--out": out, "--html": html}, read)
     from rcexplainer.cli.explain_settings import ExplainSettings, parse_budget
     from rcexplainer.cli.explanation_page import writable_page, write_page
     from rcexplainer.cli.explanations import explain_named
     from rcexplainer.cli.interrupted_explanations import partial_file, show_interrupted
-    from rcexplainer.cli.table_explanations import TableRequest, explain_table, is_table
+    from rcexplainer.cli.table_explanations import TableRequest, explain_table, table_option, writable_document
     from rcexplainer.disclosure import checked_disclosure, refuse_withheld
 
     settings = ExplainSettings(
@@ -195,13 +198,14 @@ def explain(
     )
     inputs = NamedInputs(model, dataset, graphs, task, seed, root, device, forward=forward)
     table = TableRequest(input_file, (smiles_column, id_column), out, engine, workers, part_rows, scores)
-    if is_table(table):
-        refuse_together("a folder of results", dataset=dataset, part=part, index=index, predicted=predicted, html=html)
+    if (option := table_option(table)) is not None:
+        folder = f"a folder of results ({option})"
+        refuse_together(folder, dataset=dataset, part=part, index=index, predicted=predicted, html=html)
         summary, document = explain_table(inputs, explainer, table, settings)
         show(document, summary.lines(), f"written to {out}", as_json)
         return
     if out is not None:
-        writable_file(out)
+        writable_document(out)
     if html is not None:
         refuse_withheld("--html", "scores", checked_disclosure(disclose))
         writable_page(html)

@@ -7,11 +7,12 @@ from rcexplainer.saving.documents import writable_file
 from rcexplainer.viz.page.page_file import checked_page_path, page
 
 
-def writable_page(path: Path) -> Path:
+def writable_page(path: Path, option: str = "--html") -> Path:
     """Check that a page can be written, before the graphs are explained.
 
     Args:
         path: The file.
+        option: The command-line option that named it, for the error message.
 
     Returns:
         The path.
@@ -19,7 +20,7 @@ def writable_page(path: Path) -> Path:
     Raises:
         RCExplainerError: It does not end in .html, is a folder, or cannot be written.
     """
-    return writable_file(checked_page_path(path), "--html")
+    return writable_file(path if path.is_dir() else checked_page_path(path), option)
 
 
 def write_page(report: ExplanationReport, path: Path) -> Path:

@@ -15,9 +15,10 @@ from rcexplainer.cli.explanation_record import (
     prediction_text,
 )
 from rcexplainer.cli.instance_index import Place
+from rcexplainer.core.budget import Budget, Seconds
 from rcexplainer.datasets import GraphDataset
 from rcexplainer.disclosure import Disclosure
-from rcexplainer.errors import ExplainInterrupt
+from rcexplainer.errors import ExplainInterrupt, TargetError
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.tasks.index import Pair
@@ -69,6 +70,8 @@ class ExplanationReport:
         search: How counterfactuals were searched for.
         confidence: The probability that another class had to reach; None: it had to be the predicted one.
         refine: Model runs that each ranking was allowed; None: none.
+        target: The class that counterfactuals had to lead to; None: any other than the predicted one.
+        budget: What each search might cost; None: the default.
         explained: The instances, in the order asked for.
         fitted: The explainer.
         disclosed: What the explanations tell.
@@ -83,6 +86,8 @@ class ExplanationReport:
     search: str
     confidence: float | None
     refine: int | None
+    target: int | None
+    budget: Budget
     explained: tuple[ExplainedInstance, ...]
     fitted: FittedExplainer
     disclosed: Disclosure = "scores"
@@ -116,7 +121,7 @@ class ExplanationReport:
     def _row(self, one: Explanation | Failure) -> dict[str, Any]:
         """An explanation, or its error, as cells."""
         if isinstance(one, Failure):
-            return {"error": " ".join(str(one.error).split())}
+            return {"error": " ".join(self._reason(one).split())}
         row: dict[str, Any] = {"edges": len(one.units)} if one.disclosed == "scores" else {}
         row["predicted"] = prediction_text(self.data.class_names, one.prediction, one.probabilities)
         if one.disclosed == "scores":
@@ -131,6 +136,21 @@ class ExplanationReport:
             "minimal": counterfactual.minimal,
         }
 
+    def _reason(self, one: Failure) -> str:
+        """Why there is no explanation."""
+        return f"already predicted {self._target}" if isinstance(one.error, TargetError) else str(one.error)
+
+    @property
+    def _target(self) -> str | None:
+        """Name of the class to lead to, if one was chosen."""
+        return None if self.target is None else self.data.class_names[self.target]
+
+    @property
+    def _already(self) -> int:
+        """Number of instances that are of the class to lead to without any deletion."""
+        failures = (one.result for one in self.explained if isinstance(one.result, Failure))
+        return sum(isinstance(one.error, TargetError) for one in failures)
+
     def caption(self) -> str:
         """Return the numbers of instances, model runs spent on rankings, verified flips and failures."""
         good = [one.result for one in self.explained if isinstance(one.result, Explanation)]
@@ -138,14 +158,19 @@ class ExplanationReport:
         text = f"{len(good)} {self.data.task}{'' if len(good) == 1 else 's'} of {source}"
         if runs := max((one.refined for one in good), default=0):
             text += f"; edges ranked with up to {runs} model run{'s' * (runs > 1)} for each {self.data.task}"
-        if self.search != "none" and self.disclosed != "prediction":
+        if good and self.search != "none" and self.disclosed != "prediction":
             flipped = sum(one.counterfactual is not None and one.counterfactual.flipped for one in good)
             text += f"; without the edges listed, the prediction of {flipped} is verified to change"
+            if self.target is not None:
+                text += f" to {self._target}"
             if self.confidence is not None:
-                text += f" to a class with a probability of at least {self.confidence:g}"
+                text += f"{' to a class' * (self.target is None)} with a probability of at least {self.confidence:g}"
             if spent := sum(one.counterfactual is not None and one.counterfactual.exhausted for one in good):
                 text += f"; the search of {spent} ended with its budget"
-        if failed := len(self.explained) - len(good):
+        if already := self._already:
+            text += f"; {already} {'is' if already == 1 else 'are'} already predicted {self._target}"
+            text += "" if good else ": --predicted CLASS chooses those that are predicted as another one"
+        if failed := len(self.explained) - len(good) - already:
             text += f"; {failed} could not be explained"
         if self.data.bad_rows:
             rows = len(self.data.bad_rows)
@@ -164,8 +189,11 @@ class ExplanationReport:
             "search": None if self.disclosed == "prediction" else self.search,
             "confidence": self.confidence,
             "refine": self.refine,
+            "target_class": self._target,
+            "budget": f"{self.budget.seconds:g}s" if isinstance(self.budget, Seconds) else self.budget,
             "disclose": self.disclosed,
-            "failed": sum(isinstance(one.result, Failure) for one in self.explained),
+            "already_predicted": self._already,
+            "failed": sum(isinstance(one.result, Failure) for one in self.explained) - self._already,
             "explanations": [self._record(one) for one in self.explained],
         }
         if self.remainder is not None:
@@ -188,7 +216,7 @@ class ExplanationReport:
             record["label"] = one.label
         if isinstance(one.result, Explanation):
             return record | explanation_record(one.result, self.data)
-        return record | self._identity(one) | {"error": str(one.result.error)}
+        return record | self._identity(one) | {"error": self._reason(one.result)}
 
     def _identity(self, one: ExplainedInstance) -> dict[str, Any]:
         """Where a graph comes from; nothing for nodes and links."""

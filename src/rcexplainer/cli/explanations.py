@@ -20,7 +20,7 @@ from rcexplainer.cli.option_conflicts import refuse_together
 from rcexplainer.datasets import GraphDataset
 from rcexplainer.datasets.molecule_rows import rows_quoted
 from rcexplainer.disclosure import checked_disclosure
-from rcexplainer.errors import ExplainInterrupt, RCExplainerError
+from rcexplainer.errors import ExplainInterrupt, RCExplainerError, TargetError
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.results import Search
@@ -79,8 +79,13 @@ def explain_chosen(opened: NamedInstances, explainer: Path, settings: ExplainSet
     network, fitted, chosen = opened.network, opened.fitted, opened.chosen
     numbers = tuple(str(number) for number in range(fitted.split.num_classes))
     data = replace(network.data, class_names=network.data.class_names or fitted.class_names or numbers)
+    target = fitted.chosen(class_number(settings.target_class, data.class_names, "--target-class"))
     if settings.predicted is not None:
-        chosen = _predicted_as(fitted, data, chosen, settings.predicted, opened.part)
+        wanted = class_number(settings.predicted, data.class_names, "--predicted")
+        if wanted == target:
+            named = data.class_names[wanted]
+            raise RCExplainerError(f"what is --predicted {named} cannot change to {named}: name another class")
+        chosen = _predicted_as(fitted, data, chosen, wanted, opened.part)
     chosen = chosen[: settings.limit]
     interrupt: ExplainInterrupt | None = None
     try:
@@ -100,6 +105,8 @@ def explain_chosen(opened: NamedInstances, explainer: Path, settings: ExplainSet
         settings.search,
         settings.confidence,
         settings.refine,
+        target,
+        settings.budget,
         explained,
         fitted,
         checked_disclosure(settings.disclose),
@@ -159,17 +166,21 @@ def _turns(chosen: Sequence[ChosenInstance]) -> Iterator[Sequence[ChosenInstance
 
 
 def _predicted_as(
-    fitted: FittedExplainer, data: GraphDataset, chosen: list[ChosenInstance], wanted: str, part: str | None
+    fitted: FittedExplainer, data: GraphDataset, chosen: list[ChosenInstance], label: int, part: str | None
 ) -> list[ChosenInstance]:
     """The instances that are predicted as a class, or cannot be predicted."""
-    label = class_number(wanted, data.class_names, "--predicted")
     scored = explained_instances(fitted, data, chosen, ExplainSettings(search="none", disclose="prediction"))
     found = [
         one
         for one, result in zip(chosen, scored, strict=True)
-        if isinstance(result, Failure) or result.prediction == label
+        if (_unpredicted(result) if isinstance(result, Failure) else result.prediction == label)
     ]
     if not found:
         where = "" if part is None else f" of the {part} part"
         raise RCExplainerError(f"none of {len(chosen)} {data.task}s{where} is predicted as {data.class_names[label]}")
     return found
+
+
+def _unpredicted(one: Failure) -> bool:
+    """Whether the prediction of a failed instance is unknown; otherwise it is the class that the explainer is for."""
+    return not isinstance(one.error, TargetError)

@@ -33,8 +33,10 @@ from rcexplainer.cli.options import (
     parse_settings,
 )
 from rcexplainer.cli.output import show
+from rcexplainer.cli.overwritten_files import refuse_overwriting
 from rcexplainer.cli.threads import use_threads
 
+FIT_OPTIONS = ("class_names", "checkpoint", "smiles_column")  # that `evaluate` does not have
 EXAMPLES = (
     f"rcexplainer fit {SAVED_NETWORK}",
     f"rcexplainer fit {SAVED_NETWORK} --set epochs=20 --checkpoint state.safetensors",
@@ -94,6 +96,8 @@ def fit(
     It is fitted on the training part of a dataset, or of your own graphs, nodes or links.
     """
     use_threads(threads)
+    read = {"--input": input_path, "--model": model, "--dataset": dataset, "--index": index}
+    refuse_overwriting({"--out": out, "--checkpoint": checkpoint}, read)
     from rcexplainer.cli.fit_report import fit_named
 
     report = fit_named(
@@ -102,7 +106,7 @@ def fit(
         index=index,
         class_names=None if class_names is None else [name.strip() for name in class_names.split(",")],
         preset=preset,
-        settings=parse_settings(settings),
+        settings=parse_settings(settings, FIT_OPTIONS),
         checkpoint=checkpoint,
         progress=not quiet,
         table=None if input_path is None else TableFiles(input_path, (smiles_column, None)),

@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from rcexplainer.benchmark.accuracy import versions
+from rcexplainer.cli.class_number import with_class_number
 from rcexplainer.cli.fit_inputs import fit_dataset, fit_table
 from rcexplainer.cli.named_inputs import NamedInputs, TableFiles
+from rcexplainer.cli.options import OF_EXPLAINER
 from rcexplainer.cli.own_network import call_arguments
+from rcexplainer.config import make_config
 from rcexplainer.core.region_summary import RegionSummaries
 from rcexplainer.explainer import RCExplainer
 from rcexplainer.gnn.device import usable_device
@@ -111,7 +114,7 @@ def fit_named(
         index: The values of `--index`; None: the training part, with the validation part for early stopping.
         class_names: Names of the classes, for graphs without any.
         preset: Name of the preset.
-        settings: Fields of `RCConfig` that differ from the preset.
+        settings: Fields of `RCConfig` that differ from the preset; `hops`, and `target_class` by its number or name.
         checkpoint: File with the state of the fit, from which a killed run goes on; None: one beside `out`, which is
             gone when the explainer is there.
         progress: Show progress bars.
@@ -123,7 +126,8 @@ def fit_named(
     Raises:
         RCExplainerError: A setting, a file or the device cannot be used, or network and graphs do not belong together.
     """
-    RCExplainer(preset=preset, **(settings or {}))  # first: a wrong setting costs no time
+    settings = settings or {}
+    make_config(preset, {name: value for name, value in settings.items() if name not in OF_EXPLAINER})  # costs no time
     usable_device(inputs.device)
     writable_file(out)
     if checkpoint is not None:
@@ -131,7 +135,7 @@ def fit_named(
     state = checkpoint or out.with_name(out.name + UNFINISHED)
     call = call_arguments(inputs)
     given = fit_table(inputs, table, class_names) if table is not None else fit_dataset(inputs, index, class_names)
-    explainer = RCExplainer(task=given.task, preset=preset, **(settings or {}))
+    explainer = RCExplainer(task=given.task, preset=preset, **with_class_number(settings, given.class_names))
     started = time.perf_counter()
     fitted = explainer.fit(
         given.model,

@@ -9,13 +9,15 @@ from typing import Any
 from rcexplainer.benchmark.archive import EVERYTHING
 from rcexplainer.benchmark.methods import chosen
 from rcexplainer.benchmark.own_evaluation import OwnEvaluation, evaluate_own
+from rcexplainer.cli.class_number import with_class_number
 from rcexplainer.cli.instance_index import in_whole, places_of
 from rcexplainer.cli.named_inputs import NamedInputs
 from rcexplainer.cli.named_instances import explainer_file, open_explained
 from rcexplainer.cli.option_names import as_options
+from rcexplainer.cli.options import OF_EXPLAINER
 from rcexplainer.cli.own_network import call_arguments, find_network
+from rcexplainer.config import make_config
 from rcexplainer.errors import RCExplainerError
-from rcexplainer.explainer import RCExplainer
 from rcexplainer.saving.documents import write_document
 
 
@@ -47,7 +49,8 @@ def evaluate_named(
     """
     if methods is not None:
         chosen(methods)  # a wrong name, or a wrong setting, costs no time
-    RCExplainer(preset=preset, **(settings or {}))
+    settings = settings or {}
+    make_config(preset, {name: value for name, value in settings.items() if name not in OF_EXPLAINER})
     if explainer is not None:
         explainer_file(explainer)
     on_cpu = replace(inputs, device=None)  # methods have copies of their own on the device
@@ -71,7 +74,7 @@ def evaluate_named(
         methods=methods,
         saved=saved,
         preset=preset,
-        settings=settings,
+        settings=with_class_number(settings, data.class_names),
         seed=network.seed,
         device=inputs.device,
         call=call,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -14,6 +14,11 @@ METHOD, OUTPUT, COMPUTING = "Method", "Output", "Computing"
 ARCHITECTURES = (
     "Architecture of the network: paper, paper-concat, paper-deep-head, graphconv, gcn, gin, gat, sage or shallow."
 )
+# Options of the commands that have `--set`: none is a setting, though some are arguments of the constructor.
+NO_SETTINGS = (
+    "preset", "task", "model", "dataset", "graphs", "forward", "head", "output", "index", "seed", "root", "out",
+    "device", "threads",
+)  # fmt: skip
 TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 DATASET_HELP = "Dataset, one of those `rcexplainer datasets` lists."
@@ -157,8 +162,8 @@ Settings = Annotated[
         "--set",
         metavar="NAME=VALUE",
         rich_help_panel=METHOD,
-        help="Change one setting of the preset, such as epochs=20; may be repeated. target_class=1 fits for "
-        "counterfactuals of class 1, target_class=each for those of any class that is asked for.",
+        help="Change one setting of the preset, such as epochs=20; may be repeated. target_class=positive, or =1, fits "
+        "for counterfactuals of that class, target_class=each for those of any class that is asked for.",
     ),
 ]
 Json = Annotated[
@@ -192,18 +197,19 @@ Threads = Annotated[
 ]
 
 
-def parse_settings(texts: Sequence[str] | None) -> dict[str, Any]:
+def parse_settings(texts: Sequence[str] | None, options: Sequence[str] = ()) -> dict[str, Any]:
     """Read the values of `--set`.
 
     Args:
         texts: Each `name=value`; a later one wins. None: no `--set` was given.
+        options: Further options of the command, which are no settings.
 
     Returns:
-        Values by name, each of the type it has in `RCConfig` or `RCExplainer`. Unknown names keep their text:
-        `RCConfig` refuses them, and says which name was meant.
+        Values by name, each of the type it has in `RCConfig` or `RCExplainer`; a class may be a name. Unknown names
+        keep their text: `RCConfig` refuses them, and says which name was meant.
 
     Raises:
-        RCExplainerError: A text is not `name=value`, or its value is not of the field's type.
+        RCExplainerError: A text is not `name=value`, names an option, or its value is not of the field's type.
     """
     from rcexplainer.config import RCConfig
 
@@ -213,6 +219,8 @@ def parse_settings(texts: Sequence[str] | None) -> dict[str, Any]:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not name:
             raise RCExplainerError(f"--set takes name=value, such as epochs=20, got {text!r}")
+        if name in (*NO_SETTINGS, *options):
+            raise RCExplainerError(f"{name} is an option of its own: --{name.replace('_', '-')} {value}")
         values[name] = _parse(name, value, hints.get(name, str))
     return values
 
@@ -235,12 +243,17 @@ def _pair(text: str) -> tuple[float, float]:
 
 
 def _target(text: str) -> int | str | None:
-    """A class by its number, each of them, or none."""
+    """A class by its number or its name, each of them, or none."""
     word = text.lower()
-    return None if word == "none" else word if word == "each" else int(text)
+    if word in ("none", "each"):
+        return None if word == "none" else word
+    try:
+        return int(text)
+    except ValueError:
+        return text
 
 
-Target = int | Literal["each"] | None
+Target = int | str | None
 
 # Settings of `RCExplainer` that are no fields of `RCConfig`.
 OF_EXPLAINER: dict[str, Any] = {"target_class": Target, "hops": int | None}
@@ -248,7 +261,7 @@ OF_EXPLAINER: dict[str, Any] = {"target_class": Target, "hops": int | None}
 # By the type of a setting: how its values are read, and what a value must be.
 PARSERS: dict[Any, tuple[Callable[[str], Any], str]] = {
     int: (int, "a whole number"),
-    Target: (_target, "a class number such as 1, each or none"),
+    Target: (_target, "a class, each or none"),
     int | None: (lambda text: None if text.lower() == "none" else int(text), "a whole number or none"),
     float: (float, "a number"),
     bool: (lambda text: TRUTHS[text.lower()], "true or false"),

@@ -39,22 +39,32 @@ def show_tables(document: Any, tables: Sequence[tuple[TableRows, str]], as_json:
     if as_json:
         print(to_text(document))
         return
-    piped = not sys.stdout.isatty()
-    console = Console(width=UNCUT) if piped else Console()
+    if sys.stdout.isatty():
+        _print(Console(), tables, None)
+        return
+    console = Console(width=UNCUT)
+    with console.capture() as captured:
+        _print(console, tables, WIDTH)
+    # The widest cell of the last column would give every line its length.
+    print("\n".join(line.rstrip() for line in captured.get().split("\n")), end="")
+
+
+def _print(console: Console, tables: Sequence[tuple[TableRows, str]], width: int | None) -> None:
+    """Print tables; with a width for captions, no row is cut."""
     for place, (rows, caption) in enumerate(tables):
         if place:
             console.print()
         if rows:
-            console.print(_table(rows), no_wrap=piped)
-        console.print(f"\n{caption}", style="dim", highlight=False, markup=False, width=WIDTH if piped else None)
+            console.print(_table(rows), no_wrap=width is not None)
+        console.print(f"\n{caption}", style="dim", highlight=False, markup=False, width=width)
 
 
 def _table(rows: TableRows) -> Table:
-    """Columns in the order in which the rows name them; numbers are aligned to the right."""
+    """Columns in the order in which the rows name them, the fullest first; numbers are aligned to the right."""
     table = Table(header_style="bold", box=None, pad_edge=False)
-    columns = list(dict.fromkeys(key for row in rows for key in row))
+    columns = list(dict.fromkeys(key for row in (max(rows, key=len), *rows) for key in row))
     for column in columns:
-        number = isinstance(rows[0].get(column, 0), int | float)
+        number = isinstance(next(row[column] for row in rows if column in row), int | float)
         first = column == columns[0]  # it names the row: it is never cut
         table.add_column(column.replace("_", " "), justify="right" if number else "left", no_wrap=first)
     for row in rows:

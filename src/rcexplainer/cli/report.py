@@ -7,7 +7,6 @@ import typer
 
 from rcexplainer.cli.options import OUTPUT, Json
 from rcexplainer.cli.output import show
-from rcexplainer.saving.documents import writable_file
 
 EXAMPLES = ("rcexplainer report results/standard", "rcexplainer report results/standard --out page.html")
 
@@ -25,9 +24,10 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Write report.html and the Markdown pages of a folder of results again; nothing is run."""
+    from rcexplainer.cli.explanation_page import writable_page
     from rcexplainer.paper.report import write_report
 
     if out is not None:
-        writable_file(out)
+        writable_page(out, "--out")  # results of the folder are never pages: none is overwritten
     result = write_report(folder, out)
     show(result.to_json(), result.rows(), result.caption(), as_json)

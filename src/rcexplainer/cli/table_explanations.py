@@ -27,6 +27,7 @@ from rcexplainer.engine.table_run import Engine, RunSummary, run_job, summary_va
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.results import Search
+from rcexplainer.saving.documents import writable_file
 
 ENGINES = ("local", "ray")
 
@@ -43,6 +44,9 @@ class TableRequest:
         workers: Processes or actors; None: one for each core, or one for a GPU.
         part_rows: Rows in a file of results; None: as many as fit.
         scores: none, all, or a number of edges.
+
+    Raises:
+        RCExplainerError: There is no such engine.
     """
 
     input: Path | None
@@ -53,20 +57,54 @@ class TableRequest:
     part_rows: int | None = None
     scores: str = "none"
 
+    def __post_init__(self) -> None:
+        if self.engine not in (None, *ENGINES):
+            raise RCExplainerError(f"--engine must be one of {', '.join(ENGINES)}, got {self.engine!r}")
 
-def is_table(request: TableRequest) -> bool:
-    """Whether results go to a folder: an engine is named, or the input or the output is not that of single graphs.
+
+def table_option(request: TableRequest) -> str | None:
+    """The option with which results go to a folder: an engine's, or an input or output that is not of single graphs.
 
     Args:
         request: What the command line names.
+
+    Returns:
+        The option as it was given; None: results are those of single graphs.
     """
-    given = (request.engine, request.workers, request.part_rows)
-    if any(one is not None for one in given) or request.scores != "none":
-        return True
+    given = {
+        "--engine": request.engine,
+        "--workers": request.workers,
+        "--part-rows": request.part_rows,
+        "--scores": None if request.scores == "none" else request.scores,
+    }
+    for option, value in given.items():
+        if value is not None:
+            return f"{option} {value}"
     if request.input is None:
-        return False
-    single = request.input.suffix.lower() == ".csv" and not set("*?[") & set(str(request.input))
-    return not single or (request.out is not None and (request.out.is_dir() or not request.out.suffix))
+        return None
+    if request.input.suffix.lower() != ".csv" or set("*?[") & set(str(request.input)):
+        return f"--input {request.input}"
+    folder = request.out is not None and (request.out.is_dir() or not request.out.suffix)
+    return f"--out {request.out}" if folder else None
+
+
+def writable_document(path: Path) -> Path:
+    """Check that the explanations of single graphs can be written, before these are explained.
+
+    Args:
+        path: The value of `--out`.
+
+    Returns:
+        The path.
+
+    Raises:
+        RCExplainerError: It does not end in .json, is a folder, or cannot be written.
+    """
+    if path.suffix.lower() != ".json" and not path.is_dir():
+        raise RCExplainerError(
+            f"--out {path} must end in .json; a folder of results is for --input, or any graphs with --engine local"
+        )
+    return writable_file(path)
 
 
 def explain_table(
@@ -86,9 +124,9 @@ def explain_table(
     Raises:
         RCExplainerError: Things do not exist, do not belong together, or rows could not be read or written.
     """
+    source = row_source(inputs, request)
     if request.out is None:
         raise RCExplainerError("name the folder of results, such as --out results: its files have a row for each graph")
-    source = row_source(inputs, request)
     here = replace(inputs, model=_absolute(inputs.model))
     load = partial(load_explainer, here, explainer.absolute(), getattr(source, "holds_smiles", False))
     digest = hashlib.sha256(explainer_file(explainer).read_bytes()).hexdigest()
@@ -176,16 +214,11 @@ def engine_of(request: TableRequest) -> Engine:
 
     Args:
         request: Its name, and how many processes.
-
-    Raises:
-        RCExplainerError: There is no such engine.
     """
     if request.engine == "ray":
         from rcexplainer.integrations import ray
 
         return partial(ray.explain_parts, workers=request.workers)
-    if request.engine not in (None, "local"):
-        raise RCExplainerError(f"--engine must be one of {', '.join(ENGINES)}, got {request.engine!r}")
     return lambda job, parts, fitted: local.explain_parts(
         job, parts, fitted, request.workers or local.default_workers(fitted)
     )

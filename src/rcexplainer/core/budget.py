@@ -23,6 +23,7 @@ from torch import Tensor
 
 from rcexplainer.errors import RCExplainerError
 
+MOST_RUNS = 2**40  # of a refinement: more than any takes, and they can be counted in whole numbers of 64 bits
 DEFAULT_RUNS = 3000  # more than any search of a molecule needs; one around a hub ends there
 
 
@@ -76,7 +77,7 @@ def checked_budget(budget: Budget) -> float | Seconds | Deadline:
 
 
 def checked_runs(refine: int | None) -> int | None:
-    """The model runs that each instance's ranking may cost; None: none.
+    """The model runs that each instance's ranking may cost, at most `MOST_RUNS`; None: none.
 
     Raises:
         RCExplainerError: It is not a whole number ≥ 1.
@@ -86,7 +87,7 @@ def checked_runs(refine: int | None) -> int | None:
             "refine must be a whole number ≥ 1 (model runs for each instance), or None to leave the ranking as it is, "
             f"got {refine!r}"
         )
-    return None if refine is None else int(refine)
+    return None if refine is None else min(int(refine), MOST_RUNS)
 
 
 class Meter:

@@ -81,10 +81,11 @@ def read_rows(file: Path, columns: ColumnNames, labelled: bool) -> list[Row]:
     if not lines:
         raise DatasetError(f"{file} is empty; it needs a line of column names and one line per molecule")
     header = [name.strip() for name in lines[0][1]]
-    smiles = _column(file, header, "smiles_column", columns.smiles, SMILES_COLUMNS)
-    label = _column(file, header, "label_column", columns.label, LABEL_COLUMNS) if labelled else None
+    by = " of rcexplainer.datasets.load" if labelled else ""  # what takes the name of a column
+    smiles = _column(file, header, f"smiles_column{by}", columns.smiles, SMILES_COLUMNS)
+    label = _column(file, header, f"label_column{by}", columns.label, LABEL_COLUMNS) if labelled else None
     known = columns.id is not None or any(name.lower() in ID_COLUMNS for name in header)
-    named = _column(file, header, "id_column", columns.id, ID_COLUMNS) if known else None
+    named = _column(file, header, f"id_column{by}", columns.id, ID_COLUMNS) if known else None
     if len(lines) == 1:
         raise DatasetError(f"{file} has column names but no rows below them; it needs one line per molecule")
     return [
@@ -138,7 +139,9 @@ def rows_quoted(quoted: bool) -> Iterator[None]:
 def _lines(file: Path) -> list[tuple[int, list[str]]]:
     """Line number and cells of every non-blank line."""
     with access_told(file):
-        found = file.is_file()
+        folder, found = file.is_dir(), file.is_file()
+    if folder:
+        raise DatasetError(f"{file} is a folder, not a file: name a CSV file in it after csv:")
     if not found:
         raise DatasetError(f"there is no file {file}; check the path after csv:")
     try:

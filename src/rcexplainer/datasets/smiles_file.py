@@ -52,6 +52,8 @@ def csv(
         MissingExtraError: If RDKit is not installed.
     """
     require("rdkit.Chem", "chem")  # before anything is read
+    if not str(path).strip():
+        raise DatasetError("csv: names no file: name one after it, such as csv:molecules.csv")
     file = Path(path).expanduser()
     rows = read_rows(file, ColumnNames(smiles_column, label_column, id_column), labelled=True)
     _refuse_regression(file, rows)

@@ -11,7 +11,8 @@ flipped             bool                        whether the class changes (or is
 minimal             bool                        whether every removed edge is needed
 exhausted           bool                        whether the search reached its budget: the best so far
 edges, scores       lists                       pairs of nodes and their scores: all by number, or the best first
-error               string                      why there is no explanation; all others but row, id, smiles are null
+error               string                      why there is no explanation; all others but row, id, smiles are null;
+                                                prediction and class are not, where it is of the chosen class already
                                                 (without scores, of a row that cannot be read: that alone)
 model, explainer    string                      fingerprints of what explained the row
 """
@@ -28,6 +29,7 @@ from rcexplainer.core.segments import ranks
 from rcexplainer.core.units import Units, find_units
 from rcexplainer.datasets.row_graphs import RowGraphs
 from rcexplainer.engine.row_options import RowOptions
+from rcexplainer.errors import TargetError
 from rcexplainer.explanation import Failure
 from rcexplainer.method.explanations import BatchInstances, ExplanationColumns, Explanations
 from rcexplainer.method.fitted_explainer import FittedExplainer
@@ -75,7 +77,7 @@ def explained_rows(
         columns.errors[place] = text if options.disclose == "scores" else UNREADABLE
     for places, graphs in rows.groups:
         results: Explanations = options.explained(fitted, _as_fitted(graphs, fitted.kind.dtype))
-        columns.add(results, np.asarray(places), options.scores)
+        columns.add(results, np.asarray(places), options.scores, fitted.chosen(options.target_class))
     return columns.table(rows, options, stamp, start)
 
 
@@ -92,9 +94,12 @@ class _Results:
         self.edges = _PairLists(count)
         self.scores: list[np.ndarray] = []
 
-    def add(self, results: Explanations, places: np.ndarray, scores: int | str) -> None:
+    def add(self, results: Explanations, places: np.ndarray, scores: int | str, target: int | None) -> None:
         for failure in results.failures:
-            self.errors[int(places[failure.index])] = error_text(failure)
+            place = int(places[failure.index])
+            self.errors[place] = error_text(failure)
+            if isinstance(failure.error, TargetError) and target is not None:
+                self.prediction[place] = target
         for columns, at, rows in results.columns():
             self._add(columns, places[at], np.asarray(rows), scores)
 
@@ -124,7 +129,7 @@ class _Results:
         import pyarrow as pa
 
         failed = np.asarray([error is not None for error in self.errors], bool)
-        without = failed | (not options.searched)
+        without, unknown = failed | (not options.searched), self.prediction < 0
         names = np.asarray(stamp.class_names, object)
         nothing: list[str | None] = [None] * rows.count
         new = _classes(self.after)
@@ -136,8 +141,8 @@ class _Results:
                 "smiles": pa.array(
                     rows.names.get("smiles", nothing) if options.disclose == "scores" else nothing, pa.string()
                 ),
-                "prediction": pa.array(self.prediction, mask=failed),
-                "class": pa.array(names[self.prediction], pa.string(), mask=failed),
+                "prediction": pa.array(self.prediction, mask=unknown),
+                "class": pa.array(names[self.prediction], pa.string(), mask=unknown),
                 "probabilities": _rows_array(self.before, failed),
                 "removed": self.removed.array(without),
                 "new_prediction": pa.array(new, mask=without),

@@ -23,6 +23,7 @@ from rcexplainer.saving.lock import try_lock
 if TYPE_CHECKING:
     import pyarrow as pa
 
+COUNTS = ("rows", "errors", "already", "flipped")
 log = logging.getLogger(__name__)
 JOB_FILE, SUMMARY_FILE, LOCK_FILE = "_job.json", "_summary.json", ".lock"
 UNFINISHED = (".part-*", ".begun-*")  # parts that are being written, and marks of those that were begun
@@ -163,18 +164,34 @@ class JobFolder:
             parts: Number of all parts.
 
         Returns:
-            `rows`, `errors`, and `flipped`; each file is read by its columns of flags alone.
+            As `row_counts`, of all of them; each file is read by the columns for these alone.
         """
         from pyarrow import parquet
 
-        found = {"rows": 0, "errors": 0, "flipped": 0}
+        found = dict.fromkeys(COUNTS, 0)
         for number in range(parts):
             if self.part(number).exists():
-                table = parquet.read_table(self.part(number), columns=["flipped", "error"])
-                found["rows"] += table.num_rows
-                found["errors"] += table.num_rows - table.column("error").null_count
-                found["flipped"] += sum(table.column("flipped").drop_null().to_pylist())
+                table = parquet.read_table(self.part(number), columns=["prediction", "flipped", "error"])
+                found = {name: found[name] + count for name, count in row_counts(table).items()}
         return found
+
+
+def row_counts(table: "pa.Table") -> dict[str, int]:
+    """Count the rows of a part.
+
+    Args:
+        table: Its columns prediction, flipped and error.
+
+    Returns:
+        `rows`; `errors` of rows that could not be explained; rows that are of the chosen class `already`; `flipped`.
+    """
+    without = table.column("prediction").null_count
+    return {
+        "rows": table.num_rows,
+        "errors": without,
+        "already": table.num_rows - table.column("error").null_count - without,
+        "flipped": sum(table.column("flipped").drop_null().to_pylist()),
+    }
 
 
 def _short(value: object) -> str:

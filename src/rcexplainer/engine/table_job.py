@@ -17,7 +17,7 @@ from torch import nn
 from rcexplainer import __version__
 from rcexplainer.datasets.row_graphs import RowGraphs
 from rcexplainer.engine.explained_rows import Stamp, explained_rows
-from rcexplainer.engine.job_folder import JobFolder
+from rcexplainer.engine.job_folder import JobFolder, row_counts
 from rcexplainer.engine.row_options import RowOptions
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.saving.fingerprint import weights_digest
@@ -76,6 +76,7 @@ class PartReport:
         part: Its number.
         rows: Its rows.
         errors: Rows that could not be explained.
+        already: Rows that are of the chosen class without any deletion.
         flipped: Rows with another prediction.
         seconds: How long it took.
     """
@@ -83,6 +84,7 @@ class PartReport:
     part: int
     rows: int
     errors: int
+    already: int
     flipped: int
     seconds: float
 
@@ -181,9 +183,7 @@ class PartWorker:
         tables = [self._explained(start, min(start + size, end)) for start in range(first, end, size)]
         table = pa.concat_tables(tables)
         self.job.folder.write(part, table)
-        errors = table.num_rows - table.column("error").null_count
-        flipped = sum(table.column("flipped").drop_null().to_pylist())
-        return PartReport(part, table.num_rows, errors, flipped, perf_counter() - started)
+        return PartReport(part, **row_counts(table), seconds=perf_counter() - started)
 
     def _explained(self, start: int, stop: int) -> Any:
         with self._reading:

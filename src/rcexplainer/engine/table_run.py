@@ -4,9 +4,11 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from time import perf_counter
+from typing import Any
 
 from tqdm.auto import tqdm
 
+from rcexplainer.engine.job_folder import COUNTS
 from rcexplainer.engine.table_job import PartReport, TableJob
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.method.fitted_explainer import FittedExplainer
@@ -25,6 +27,7 @@ class RunSummary:
         rows: Rows of the whole job.
         explained: Rows explained now; the others were there.
         errors: Rows of the whole job that could not be explained.
+        already: Rows of the whole job that are of the chosen class without any deletion.
         flipped: Rows of the whole job with another prediction; None: nothing was searched for.
         parts: Files of results.
         seconds: How long the run took.
@@ -33,6 +36,7 @@ class RunSummary:
     rows: int
     explained: int
     errors: int
+    already: int
     flipped: int | None
     parts: int
     seconds: float
@@ -48,10 +52,11 @@ class RunSummary:
             {
                 "rows": self.rows,
                 **({} if self.flipped is None else {"flipped": self.flipped}),
+                **({"already": self.already} if self.already else {}),
                 "errors": self.errors,
                 "files": self.parts,
                 "explained_now": self.explained,
-                "seconds": round(self.seconds, 1),
+                "seconds": self.seconds,
                 "rows/s": round(self.rate),
             }
         ]
@@ -76,20 +81,20 @@ def run_job(job: TableJob, engine: Engine, fitted: FittedExplainer, progress: bo
     started, failed, explained = perf_counter(), list[RCExplainerError](), 0
     with job.folder.claimed(job.describe(fitted)) as folder:
         missing = folder.missing(job.num_parts)
-        ready = folder.counts(job.num_parts) if len(missing) < job.num_parts else {"rows": 0, "errors": 0, "flipped": 0}
+        ready = folder.counts(job.num_parts) if len(missing) < job.num_parts else dict.fromkeys(COUNTS, 0)
         if ready["rows"]:
             log.info("%d of %d rows are in %s: the others are explained now", ready["rows"], job.num_rows, folder.path)
-        errors, flipped = ready["errors"], ready["flipped"]
+        counts = ready
         with tqdm(total=job.num_rows, initial=ready["rows"], desc="explain", unit="row", disable=not progress) as bar:
-            bar.set_postfix(errors=errors)
+            bar.set_postfix(errors=counts["errors"])
             try:
                 for report in engine(job, missing, fitted):
                     if isinstance(report, RCExplainerError):
                         failed.append(report)
                         continue
                     explained += report.rows
-                    errors, flipped = errors + report.errors, flipped + report.flipped
-                    bar.set_postfix(errors=errors, refresh=False)
+                    counts = {name: counts[name] + getattr(report, name) for name in COUNTS}
+                    bar.set_postfix(errors=counts["errors"], refresh=False)
                     bar.update(report.rows)
             except KeyboardInterrupt:
                 here = folder.counts(job.num_parts)["rows"]  # with parts that were written, but not yet reported
@@ -102,10 +107,10 @@ def run_job(job: TableJob, engine: Engine, fitted: FittedExplainer, progress: bo
                 f"{len(failed)} of {job.num_parts} parts could not be explained, all others are in {folder.path}; the "
                 f"first: {failed[0]}"
             )
-        rows, found = ready["rows"] + explained, flipped if job.options.searched else None
-        summary = RunSummary(rows, explained, errors, found, job.num_parts, perf_counter() - started)
-        counts = summary_values(summary)
-        folder.finish({name: counts[name] for name in ("rows", "errors", "flipped", "parts") if name in counts})
+        found: dict[str, Any] = {**counts, "flipped": counts["flipped"] if job.options.searched else None}
+        summary = RunSummary(explained=explained, parts=job.num_parts, seconds=perf_counter() - started, **found)
+        kept = {name: count for name, count in found.items() if count is not None}
+        folder.finish({**kept, "parts": job.num_parts})
     return summary
 
 

@@ -67,6 +67,15 @@ _KINDS: dict[str, Callable[[object], bool]] = {
     "clip": _real_or_none,
     "without_edges": _classes,
 }
+_COUNT: tuple[Callable[[float], bool], str] = (lambda value: value >= 1, "a whole number ≥ 1")
+_RANGES: dict[str, tuple[Callable[[float], bool], str]] = {
+    "epochs": _COUNT,
+    "batch_size": _COUNT,
+    "patience": _COUNT,
+    "lr": (lambda value: 0 < value < math.inf, "a finite number > 0"),
+    "weight_decay": (lambda value: 0 <= value < math.inf, "a finite number ≥ 0"),
+    "clip": (lambda value: value > 0, "a number > 0"),
+}
 _WORDS: dict[Callable[[object], bool], str] = {
     is_whole: "a whole number",
     _whole_or_none: "a whole number or None",
@@ -112,11 +121,10 @@ class TrainConfig:
         for name, known in _KINDS.items():
             if not known(getattr(self, name)):
                 raise RCExplainerError(f"{name} must be {_WORDS[known]}, got {getattr(self, name)!r}")
-        sane = 0 < self.lr < math.inf and 0 <= self.weight_decay < math.inf and (self.clip is None or self.clip > 0)
-        if min(self.epochs, self.batch_size, self.patience or 1) < 1 or not sane:
-            raise RCExplainerError(
-                f"epochs, batch_size, patience ≥ 1, lr > 0, weight_decay ≥ 0, clip > 0 are needed, got {self}"
-            )
+        for name, (possible, words) in _RANGES.items():
+            value = getattr(self, name)
+            if value is not None and not possible(value):
+                raise RCExplainerError(f"{name} must be {words}, got {value!r}")
         if not isinstance(self.decay, str) or self.decay not in ("cosine", "constant"):
             raise RCExplainerError(f"decay must be cosine or constant, got {self.decay!r}")
 

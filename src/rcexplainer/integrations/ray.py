@@ -206,7 +206,7 @@ class PartActor:
                     raise RCExplainerError(KILLED.format(*self.job.rows_of(part), TRIES))
                 found.append({**vars(explain_part(self.job, part)), "problem": ""})
             except RCExplainerError as error:
-                found.append({**vars(PartReport(part, 0, 0, 0, 0.0)), "problem": str(error)})
+                found.append({**vars(PartReport(part, 0, 0, 0, 0, 0.0)), "problem": str(error)})
         return {key: [one[key] for one in found] for key in found[0]}
 
 

@@ -12,6 +12,7 @@ from torch_geometric.data import Batch, Data
 
 from rcexplainer.counterfactual_graph import Counterfactual
 from rcexplainer.disclosure import Disclosure
+from rcexplainer.errors import ArgumentError
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.field_check import FieldCheck
 from rcexplainer.sources import AnyGraph, GraphSource
@@ -196,6 +197,9 @@ class Explanations(Sequence[Explanation | Failure]):
             where = range(len(self))[place]
         except IndexError:
             raise IndexError(f"there are {len(self)} explanations, numbered from 0: got {place}") from None
+        except TypeError:
+            found = type(place).__name__
+            raise ArgumentError(f"explanations are indexed by whole numbers and slices, got {found}") from None
         if where not in self._made:
             self._made[where] = filled(self._slot(where))
         return self._made[where]

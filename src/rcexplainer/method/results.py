@@ -27,7 +27,7 @@ from rcexplainer.core.verification import (
     check_minimal,
 )
 from rcexplainer.disclosure import Disclosure
-from rcexplainer.errors import GraphError, TimeUpError
+from rcexplainer.errors import GraphError, TargetError, TimeUpError
 from rcexplainer.gnn.graph_checks import GraphKind
 from rcexplainer.gnn.graph_store import GraphStore
 from rcexplainer.gnn.instances import ALONE, Instances
@@ -87,7 +87,7 @@ class ExplainRun:
         alone, one_by_one = task.alone(asked, instances, self.hops), self.max_edges == ALONE
         output = instances.outputs()
         log_probs = self.split.log_probs(output)
-        if errors := refusals(log_probs, self.classes, self.target):
+        if errors := refusals(log_probs, self.classes, self.target, self.class_names):
             raise Unsound(errors)
         whole = None if self.whole is None else self.whole(asked)
         if whole is not None and (errors := task.beyond_field(asked, instances, output, whole, self.hops)):
@@ -217,13 +217,16 @@ def deletable(masks: list[Tensor] | None, asked: Sequence[Instance], units: Unit
     return found
 
 
-def refusals(log_probs: Tensor, classes: frozenset[int] | None, target: int | None) -> dict[int, Exception]:
+def refusals(
+    log_probs: Tensor, classes: frozenset[int] | None, target: int | None, names: Sequence[str] = ()
+) -> dict[int, Exception]:
     """The instances, by position, for which there is no explanation, and why.
 
     Args:
         log_probs: What the model says of the instances, [n, C].
         classes: The predicted classes seen in fitting; None if any will do.
         target: The class to lead to, if one was chosen.
+        names: Names of the classes, or none.
     """
     broken = log_probs.isnan().any(1).tolist()
     errors: dict[int, Exception] = {}
@@ -233,7 +236,8 @@ def refusals(log_probs: Tensor, classes: frozenset[int] | None, target: int | No
         elif classes is not None and label not in classes:
             errors[place] = GraphError(f"class {label} is predicted, which was never predicted in fitting")
         elif label == target:
-            errors[place] = GraphError(f"class {target} is predicted already: choose another target_class")
+            named = names[label] if names else f"class {label}"
+            errors[place] = TargetError(f"{named} is predicted already: choose another class to lead to")
     return errors
 
 

@@ -4,6 +4,7 @@ import json
 import math
 import os
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from rcexplainer.errors import CheckpointError, RCExplainerError
@@ -104,13 +105,17 @@ def writable_folder(path: Path, option: str = "--out") -> Path:
 
 
 def _writable(folder: Path, option: str) -> None:
-    """Create the folder; an error where that is impossible, or where it is read-only."""
+    """Create the folder; an error where that is impossible, or where it takes no file."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RCExplainerError(f"{option}: the folder {folder} cannot be created ({error.strerror})") from error
-    if not os.access(folder, os.W_OK):
-        raise RCExplainerError(f"{option}: the folder {folder} is read-only; choose another one")
+    try:
+        TemporaryFile(dir=folder).close()  # what permissions say is not enough: root may write to /proc, yet cannot
+    except OSError as error:
+        raise RCExplainerError(
+            f"{option}: the folder {folder} takes no new file ({error.strerror}); choose another one"
+        ) from error
 
 
 def _no_nan(value: Any) -> Any:

@@ -16,6 +16,7 @@ from rcexplainer.saving.header_claims import check_nesting
 from rcexplainer.saving.seal import check_seal, sealed_file
 
 TEMPORARY = ".half"  # how names end of files that are being written
+TRIES = 10  # to write a file whose temporary one vanishes
 
 
 def named_file(path: object, call: str) -> Path:
@@ -141,7 +142,7 @@ def write_whole(path: Path, content: bytes) -> Path:
         The path.
 
     Raises:
-        CheckpointError: The path is a folder, or in a file.
+        CheckpointError: The path is a folder, or in a file, or in a folder that takes no new files.
         OSError: The file cannot be written; an older one is left as it was.
     """
     if path.is_dir():
@@ -151,13 +152,11 @@ def write_whole(path: Path, content: bytes) -> Path:
     except (FileExistsError, NotADirectoryError) as error:
         raise CheckpointError(f"{path} cannot be written: {path.parent} is a file, or in one; name a folder") from error
     _remove_abandoned(path)
-    while True:
-        try:
+    for _ in range(TRIES):
+        # Another machine, to which our process is unknown, may take the temporary file for an abandoned one.
+        with suppress(FileNotFoundError):
             return _written(path, content)
-        except FileNotFoundError:
-            # Another machine, to which our process is unknown, took the temporary file for an abandoned one.
-            if not path.parent.is_dir():
-                raise
+    raise CheckpointError(f"{path} cannot be written: {path.parent} is gone or takes no new file; name another folder")
 
 
 def remove_file(path: Path) -> None:
