@@ -291,7 +291,7 @@ def test_engine(few_rows, monkeypatch, tmp_path):
     assert local["rows"] == 40
     assert local["peak MB"] > 50
     assert local["start s"] < local["seconds"]
-    assert local["÷ explain"] < local["÷ loader"] * 100
+    assert 0 < local["÷ loader"] < local["÷ explain"]  # whoever explains has loaded, too
     assert (tmp_path / "nitro-graphs-1-40.parquet").exists()
 
 
