@@ -159,20 +159,8 @@ def test_an_interrupted_command_keeps_the_turns_before(case, monkeypatch, tmp_pa
     sizes[:] = [0, 0]
     with pytest.raises(ExplainInterrupt) as stop:
         explained_instances(fitted, data, chosen, ExplainSettings())
-    report = ExplanationReport(
-        data,
-        "gnn",
-        "explainer",
-        0,
-        None,
-        "prefix",
-        None,
-        None,
-        (),
-        fitted,
-        "scores",
-        Remainder(len(chosen), stop.value),
-    )
+    left = Remainder(len(chosen), stop.value)
+    report = ExplanationReport(data, "gnn", "explainer", 0, None, "prefix", *[None] * 4, (), fitted, "scores", left)
     show_interrupted(report, tmp_path / "out.json", as_json=False)
     assert f"0 of {len(chosen)} graphs were explained; " in caplog.text
     assert not list(tmp_path.iterdir())  # there is nothing to write
