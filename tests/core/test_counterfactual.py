@@ -578,6 +578,17 @@ def test_where_no_ranking_finds_a_flip_the_attempt_that_comes_closest_is_kept(co
         found = by_rankings(prefix_search, query, rankings, usable)
         assert removed_set(found.removed) == removed
         assert not found.flipped.any()
+    usable[5] = False
+    assert removed_set(by_rankings(prefix_search, query, [down, up], usable).removed) == {0}
+
+
+def test_a_budget_that_is_spent_gives_no_answers() -> None:
+    query = FlipQuery(
+        torch.tensor([0, 3]), Rule(3, lambda removed: 0.8), torch.tensor([0]), meter=Meter(1, 1, torch.device("cpu"))
+    )
+    for asked in (1, 0):
+        rows, log_probs = query.answers(torch.tensor([0]), lambda rows: torch.ones(3, dtype=torch.bool))
+        assert len(rows) == len(log_probs) == asked
 
 
 def test_a_flip_that_was_found_is_not_looked_for_again() -> None:

@@ -187,6 +187,45 @@ def test_only_the_first_share_is_planned() -> None:
     assert made.order().tolist() == [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]  # had 6 been planned, 5 would have come last
 
 
+def test_each_planned_step_knows_those_before() -> None:
+    """Ten units in a row: 9 raises 8, 8 raises 7, and so on; without that, 5 would come before all of them but 9."""
+    pair, logit = torch.stack([torch.arange(10), torch.arange(1, 11)]), [0.0] * 5 + [2.0] + [0.0] * 3 + [3.0]
+    made = plan(terms(logit, near=[0.0] * 5 + [0.0, 0.0, 10.0, 10.0, 10.0]), pair)
+    first = made.order().argsort().tolist()
+    assert first[:5] == [9, 8, 7, 6, 5]  # three are planned; 6 stands next to the third
+    after = made.order(torch.tensor([[0]])).argsort().tolist()
+    assert after[:5] == [0, 9, 8, 7, 5]  # two more are planned, and 7 is none of them
+
+
+def test_all_units_of_an_instance_can_be_drawn() -> None:
+    drawn = plan(terms([0.0, 0.0, 0.0])).drawn(torch.tensor([3]), 1.0, torch.Generator().manual_seed(0))
+    assert sorted(drawn[0].tolist()) == [0, 1, 2]
+
+
+def test_what_is_no_tie_is_decided() -> None:
+    assert plan(terms([1.0, 1.00015, 0.0])).order().tolist() == [1, 0, 2]
+    assert plan(terms([1.0, 1.00005, 0.0])).order().tolist() == [0, 1, 2]
+
+
+def test_deletions_one_by_one_are_felt_as_all_at_once() -> None:
+    made = random_plan(seed=2)
+    ends, near, far = made._deleted(torch.tensor([0, 2, 4]))
+    together = plan_terms.deleted_around(made.pair, 7, ends, near, far)
+    neighbours, around = plan_terms.Neighbours.of(made.pair, 7), torch.zeros(7, 3)
+    for place in range(3):
+        one = slice(place, place + 1)
+        neighbours.add_(around, ends[:, one], near[one], far[one])
+    torch.testing.assert_close(around, together)
+
+
+def test_terms_of_batches_are_joined() -> None:
+    parts = [random_plan(seed=seed).terms for seed in range(2)]
+    joined = PlanTerms.joined(parts)
+    assert joined.reply is parts[0].reply
+    for name in ("logit", "start", "near", "far", "row"):
+        assert torch.equal(getattr(joined, name), torch.cat([getattr(part, name) for part in parts]))
+
+
 def test_a_huge_instance_has_one_step_at_least() -> None:
     assert most_steps(torch.tensor([0, 3, 10, 50, 1000]), 8, 100).tolist() == [0, 3, 8, 2, 1]
 
@@ -195,4 +234,6 @@ def test_at_first_a_deletion_changes_little() -> None:
     """The weights of what deletions do begin at three tenths of the usual size."""
     torch.manual_seed(0)
     usual = 64**-0.5
-    assert PlanGate(20, 20, 2).change.weight.std().item() == pytest.approx(0.3 * usual, rel=0.05)
+    gate = PlanGate(20, 20, 500)
+    assert gate.change.weight.std().item() == pytest.approx(0.3 * usual, rel=0.05)
+    assert gate.reply.weight.std().item() == pytest.approx(gate.reply.embedding_dim**-0.5, rel=0.05)

@@ -134,6 +134,7 @@ def test_scores_are_dealt_out_anew(data: st.DataObject) -> None:
         assert chosen == sorted(set(chosen), reverse=True)
         assert not units or not rest or chosen[-1] > max(new[unit].item() for unit in rest)
         for one in rest:
+            assert before[one] > 0 or new[one] == 0
             for other in rest:
                 assert (before[one] == before[other]) <= (new[one] == new[other])
                 assert (before[one] < before[other]) <= (new[one] <= new[other])

@@ -93,6 +93,14 @@ def test_towards_a_class_the_plan_has_rows_of_its_own(case) -> None:
     assert sorted(towards.unit_order.tolist()) == list(range(len(towards.units)))
 
 
+def test_an_edge_that_is_never_deleted_has_no_place(case) -> None:
+    graph = case.test[0].clone()
+    graph.edge_index = torch.cat([graph.edge_index, torch.tensor([[0], [0]])], 1)
+    one = case.fitted.explain(graph, search="none")
+    assert one.order[-1] == -1
+    assert sorted(set(one.order[:-1].tolist())) == list(range(len(one.units)))
+
+
 def test_withheld_scores_withhold_the_order(case) -> None:
     one = case.fitted.explain(case.test[0], disclose="counterfactual")
     assert one.order is None
