@@ -4,7 +4,7 @@ TITLE = "# What was tried to break it"
 OPENING = """\
 Unless its part says otherwise, every figure on this page was printed by the command beside it; all are kept in
 [docs/trust](trust). `make trust` runs the kills, the hostile inputs, the fuzzing and the audit at sizes that fit in
-half an hour; devices, mutants and versions have commands of their own. This page is made by
+half an hour; devices, mutants, versions and stored results have commands of their own. This page is made by
 `python tools/trust/page.py`.
 
 What it rests on: files are written under a temporary name and then moved to their place, so that no half of one is ever
@@ -67,6 +67,12 @@ PARTS = {
         "The suite with the oldest supported, the pinned and the newest torch, PyG and others.",
     ),
     "audit": ("Audit", "Known vulnerabilities of dependencies, and patterns of unsafe code."),
+    "again": (
+        "Stored results, run again",
+        "The results in `results/` were made by earlier commits of this version, which their pages name. Some of every "
+        "entry, drawn at random, were run again from nothing with the sources named here, networks included, and "
+        "compared value by value. Left out are jobs that measure time, and those that take longer than two minutes.",
+    ),
 }
 FAULTS = """\
 ## Faults injected
