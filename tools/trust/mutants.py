@@ -1,6 +1,7 @@
 """Mutation testing: how many small changes of the method's own code does the suite notice?
 
     python tools/trust/mutants.py --out build/trust              # all of core/, 400 seeded ones of method/
+    python tools/trust/mutants.py --out build/trust --since REV  # those of lines that have changed since a commit
     python tools/trust/mutants.py --out build/trust --list-only  # list them and find their tests, run none
 
 Three steps, each kept in the folder and not done twice: list the mutants (cosmic-ray's operators, `mutation_sites.py`);
@@ -17,6 +18,8 @@ import json
 import math
 import os
 import random
+import re
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -38,6 +41,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--method", type=int, default=400, help="seeded mutants of method/")
     parser.add_argument("--core", type=int, help="seeded mutants of core/ (default: all)")
+    parser.add_argument("--since", metavar="REV", help="only lines that have changed since this commit")
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--seconds", type=float, default=math.inf, help="stop after this long; start again to go on")
     parser.add_argument("--seed", type=int, default=0)
@@ -49,8 +53,10 @@ def main() -> int:
     os.chdir(ROOT)
     folder = args.out / "mutants" / digest_of(CORE, METHOD)  # of other sources nothing is known
     folder.mkdir(parents=True, exist_ok=True)
-    sizes = f"{args.core or 'all'}-{args.method}-{args.seed}"
-    listed = _kept(folder / f"listed-{sizes}.json", lambda: listed_mutants(args.core, args.method, args.seed))
+    sizes = f"{args.core or 'all'}-{args.method}-{args.seed}" + (f"-{args.since}" if args.since else "")
+    listed = _kept(
+        folder / f"listed-{sizes}.json", lambda: listed_mutants(args.core, args.method, args.seed, args.since)
+    )
     tests = _kept(folder / f"tests-{digest_of('tests')}.json", covering_tests)
     if args.list_only:
         print(
@@ -80,13 +86,14 @@ def digest_of(*folders: str) -> str:
     return digest.hexdigest()[:12]
 
 
-def listed_mutants(core: int | None, method: int, seed: int) -> list[dict[str, Any]]:
+def listed_mutants(core: int | None, method: int, seed: int, since: str | None = None) -> list[dict[str, Any]]:
     """All mutants of core/ (or a sample) and a seeded sample of method/'s, each with its changed source.
 
     Args:
         core: Number of mutants of core/; None takes all.
         method: Number of mutants of method/.
         seed: Random seed of the samples.
+        since: Only of lines that are not as they were at this commit.
 
     Returns:
         One document per mutant.
@@ -95,7 +102,13 @@ def listed_mutants(core: int | None, method: int, seed: int) -> list[dict[str, A
 
     found = []
     for package, number in ((CORE, core), (METHOD, method)):
-        of_package = [mutant for file in sorted((ROOT / package).rglob("*.py")) for mutant in mutants(file, ROOT)]
+        of_package = [
+            mutant
+            for file in sorted((ROOT / package).rglob("*.py"))
+            for lines in [changed_lines(file, since)]
+            for mutant in mutants(file, ROOT)
+            if lines is None or mutant.line in lines
+        ]
         print(package, len(of_package), "mutants")
         if number is not None and number < len(of_package):
             of_package = random.Random(seed).sample(of_package, number)
@@ -105,6 +118,21 @@ def listed_mutants(core: int | None, method: int, seed: int) -> list[dict[str, A
         {**vars(m), "name": m.name, "source": source(code[m.file], m.operator, m.occurrence)}
         for m in sorted(found, key=lambda m: (m.file, m.line))
     ]
+
+
+def changed_lines(file: Path, since: str | None) -> set[int] | None:
+    """The lines of a file that are not as they were at a commit; None where there is nothing to compare with.
+
+    Args:
+        file: The file, in its repository.
+        since: The commit.
+    """
+    if since is None:
+        return None
+    words = ["git", "diff", "--unified=0", "--no-color", since, "--", str(file)]
+    found = subprocess.run(words, cwd=file.parent, check=True, capture_output=True, encoding="utf-8").stdout
+    parts = re.findall(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", found, re.M)
+    return {line for first, many in parts for line in range(int(first), int(first) + int(many or 1))}
 
 
 def _report(args: argparse.Namespace, listed: Sequence[dict[str, Any]], known: dict[str, str]) -> int:
@@ -143,9 +171,10 @@ def _report(args: argparse.Namespace, listed: Sequence[dict[str, Any]], known: d
     ]
     return finish(
         args.out,
-        "mutants",
+        "mutants-since" if args.since else "mutants",
+        script="mutants",
         seed=args.seed,
-        sizes={"core": args.core or "all", "method": args.method},
+        sizes={"core": args.core or "all", "method": args.method} | ({"since": args.since} if args.since else {}),
         figures={f"{row['package']}, {share}": row[share] for row in rows for share in (SHARE, PLAIN)}
         | {"survivors without a reason": len(silent)},
         rows=rows,

@@ -62,6 +62,11 @@ PARTS = {
         "`tools/trust/survivors.toml`, each with its reason. `change nothing`: no user could see the change. A mutant "
         "that ends in a time limit counts as killed; one that no test executes counts as survived.",
     ),
+    "mutants-since": (
+        "Mutants of what has changed since",
+        "The same for the lines that are not as they were when the figures above were made, plans of deletions among "
+        "them.",
+    ),
     "versions": (
         "Oldest, pinned and newest packages",
         "The suite with the oldest supported, the pinned and the newest torch, PyG and others.",

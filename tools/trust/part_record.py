@@ -33,6 +33,7 @@ def finish(
     notes: Sequence[str] = (),
     failures: Sequence[str] = (),
     sources: str | None = None,
+    script: str | None = None,
 ) -> int:
     """Write and print the figures of a part.
 
@@ -46,11 +47,12 @@ def finish(
         notes: Sentences for readers of the figures.
         failures: What must not happen, and did; a line is printed for each.
         sources: The digest of the sources it was made from, where these are not all.
+        script: The script's name, where it is not that of the part.
 
     Returns:
         The exit status: 1 with failures, 0 without.
     """
-    command = " ".join(["python", f"tools/trust/{part}.py", *sys.argv[1:]])
+    command = " ".join(["python", f"tools/trust/{script or part}.py", *sys.argv[1:]])
     document = {
         "part": part,
         "command": command,
