@@ -20,6 +20,8 @@ from tests.server.test_application import in_parallel
 testclient = pytest.importorskip("fastapi.testclient", reason="fastapi is not installed: the server is not tested")
 
 LIMIT = 1.0
+AMPLE = 4.0  # enough for the scores of the largest upload on a busy machine, and far too little for `ENDLESS` runs
+ENDLESS = 20_000
 LATE = 1.5  # what one run of the model of the largest upload, and a slow machine, may add
 PREFIX = SearchOptions("prefix", None, None, None, 10.0)
 
@@ -77,17 +79,17 @@ def test_the_largest_upload_is_answered_in_time(task, path, options):
 def test_where_there_are_scores_the_best_so_far_is_the_answer(search):
     _, graphs = graph_case()
     fitted = rc.baselines.Random().fit(graph_case()[0].split.model, graphs)
-    app = make_app(fitted, graphs, limits=RequestLimits(seconds=LIMIT, refine=500))
+    app = make_app(fitted, graphs, limits=RequestLimits(seconds=AMPLE, refine=ENDLESS))
     with testclient.TestClient(app, base_url="http://localhost") as client:
         client.post("/explain", json={"instance": 0})
         start = time.monotonic()
-        found = client.post("/explain", json={"graph": hub(), "search": search, "refine": 500})
-        assert time.monotonic() - start < LIMIT + LATE
+        found = client.post("/explain", json={"graph": hub(), "search": search, "refine": ENDLESS})
+        assert time.monotonic() - start < AMPLE + LATE
         assert found.status_code == 200
         assert found.json()["counterfactual"]["exhausted"]
-        assert 0 < found.json()["refined"] < 500
+        assert 0 < found.json()["refined"] < ENDLESS
         assert client.post("/instances", json={"graph": hub()}).status_code in (200, 504)  # 200 on a fast machine
-        assert time.monotonic() - start < 2 * (LIMIT + LATE)
+        assert time.monotonic() - start < 2 * (AMPLE + LATE)
 
 
 def test_the_largest_upload_is_shown_where_time_suffices():
