@@ -241,7 +241,8 @@ class Explanation:
     def edges(self) -> Tensor:
         """The explanation as a set of edges: a boolean mask, [num_edges].
 
-        Those with a score above 0.5; where there is none, those that the counterfactual deletes, if it flips.
+        Those with a score above 0.5; where there is none, those that the counterfactual deletes, if it flips. Without
+        a search (`search="none"`) there is no counterfactual to take them from, and the set can be empty.
         """
         found = self.edge_scores > 0.5
         if bool(found.any()) or self.counterfactual is None or not self.counterfactual.flipped:

@@ -65,12 +65,12 @@ def test_a_table_for_each_class_and_confidence_with_the_originals_beside() -> No
         "edges ↓": "3.0 ± 0.0",
         "p(other)": "0.85 ± 0.00",
         "distance": "1.50 ± 0.00",
-        "paper, 5 % ↑": "0.85 / 0.80",
-        "paper, 10 % ↑": "0.75 / 0.70",
-        "strict, 5 % ↑": "0.85 / 0.80",
-        "strict, 10 % ↑": "0.75 / 0.70",
-        "features, 5 % ↑": "0.85 / 0.80",
-        "features, 10 % ↑": "0.75 / 0.70",
+        "paper, 5 %": "0.85 / 0.80",
+        "paper, 10 %": "0.75 / 0.70",
+        "strict, 5 %": "0.85 / 0.80",
+        "strict, 10 %": "0.75 / 0.70",
+        "features, 5 %": "0.85 / 0.80",
+        "features, 10 %": "0.75 / 0.70",
     }
     assert rows["greedy"]["distance"] == "–"
     assert "attention is left out: no attention here" in made[0].notes

@@ -6,7 +6,6 @@ seeds of all methods it is about are there.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from rcexplainer.benchmark.results import OURS, column, mean
@@ -248,29 +247,33 @@ def _stability(settings: EntrySettings, aims: Aims, found: TaggedResults) -> lis
     return [_verdict("stability", *claim) for claim in stability_claims(settings, aims, found)]
 
 
-def _dial(settings: EntrySettings, aims: Aims, found: TaggedResults, entry: str = "dial") -> list[Verdict]:
-    made = [
-        _verdict(entry, f"{claim}{_seeds(settings)}", aim, checks)
-        for claim, aim, checks in score_claims(settings, aims["scores"], found)
-    ]
-    for dataset in aims["datasets"]:
-        methods = methods_on(found, dataset, settings["model"])
-        for runs, least in aims["ratio"].items():
-            refine = int(runs) if runs.isdigit() else runs
-            named = f"{runs} runs" if runs.isdigit() else "greedy deletion's own number of runs"
-            claim = f"{dataset}: refined with {named}{_seeds(settings)}"
-            checks = ratio_checks(settings, methods, refine, least)
-            made.append(_verdict(entry, claim, f"≥ {column(least)} of greedy, every class", checks))
-        if entry == "dial":  # all methods are there
-            claim = f"{dataset}: no method above RCExplainer with as few model runs"
-            made.append(_verdict(entry, claim, "every class", cost_checks(settings, methods)))
-    return made
+def _dial(settings: EntrySettings, aims: Aims, found: TaggedResults) -> list[Verdict]:
+    def beaten(dataset: str) -> Verdict:
+        checks = cost_checks(settings, methods_on(found, dataset, settings["model"]))
+        claim = f"{dataset}: no method above RCExplainer with as few model runs"
+        return _verdict("dial", claim, "every class", checks)
+
+    return [beaten(dataset) for dataset in aims["datasets"]]
 
 
-def _seeds(settings: EntrySettings) -> str:
-    """Which networks a claim is about, where they are not the first."""
+def _planned(settings: EntrySettings, aims: Aims, found: TaggedResults) -> list[Verdict]:
     first = settings.get("first_seed", 0)
-    return f", seeds {first}–{first + settings['seeds'] - 1}" if first else ""
+    seeds = f"seeds {first}–{first + settings['seeds'] - 1}"
+
+    def refined(dataset: str, runs: str, least: float) -> Verdict:
+        named = f"{runs} runs" if runs.isdigit() else "greedy deletion's own number of runs"
+        methods = methods_on(found, dataset, settings["model"])
+        checks = ratio_checks(settings, methods, int(runs) if runs.isdigit() else runs, least)
+        claim = f"{dataset}: refined with {named}, {seeds}"
+        return _verdict("planned", claim, f"≥ {column(least)} of greedy, every class", checks)
+
+    return [
+        *(
+            _verdict("planned", f"{claim}, {seeds}", aim, checks)
+            for claim, aim, checks in score_claims(settings, aims["scores"], found)
+        ),
+        *(refined(dataset, runs, least) for dataset in aims["datasets"] for runs, least in aims["ratio"].items()),
+    ]
 
 
 JUDGES: dict[str, Callable[[EntrySettings, Aims, TaggedResults], list[Verdict]]] = {
@@ -280,7 +283,7 @@ JUDGES: dict[str, Callable[[EntrySettings, Aims, TaggedResults], list[Verdict]]]
     "stability": _stability,
     "time": _time,
     "dial": _dial,
-    "planned": partial(_dial, entry="planned"),
+    "planned": _planned,
     "nodes": _recovery,
     "nodes-edgeless": _edgeless_nodes,
     "links": _links,
