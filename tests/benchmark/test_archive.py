@@ -1,4 +1,4 @@
-"""A folder of one evaluation: refusals; the rest is tested with the loop that uses it."""
+"""A folder of one evaluation: refusals and what an interrupt leaves; the rest is tested with the loop that uses it."""
 
 import pytest
 
@@ -60,3 +60,47 @@ def test_a_full_disk_loses_only_what_is_being_written(tmp_path, monkeypatch) -> 
         archive.get(NetworkResult, "1-network", lambda: NetworkResult(1, 0.5))
     assert archive.has("0-network")
     assert not archive.has("1-network")
+
+
+def test_fits_that_are_not_finished_outlive_an_evaluation_of_other_methods(tmp_path) -> None:
+    archive = Archive.of(tmp_path, {})
+    archive.unfinished.mkdir()
+    names = ("0-rcexplainer.unfinished", "0-random.unfinished", ".0-random.unfinished.1-x.part")
+    for name in names:
+        (archive.unfinished / name).write_bytes(b"x")
+    archive.get(NetworkResult, "0-random", lambda: NetworkResult(0, 0.5))
+    (archive.unfinished / names[1]).write_bytes(b"x")  # killed before it was gone
+    archive.finish({})
+    assert [path.name for path in archive.unfinished.iterdir()] == [names[0]]
+    archive.get(NetworkResult, "0-rcexplainer", lambda: NetworkResult(0, 0.5))
+    archive.finish({})
+    assert not archive.unfinished.exists()
+
+
+@pytest.mark.parametrize(
+    ("left", "said"),
+    [
+        ((), "no result is finished yet, and OUT keeps nothing: the same command, or call, starts anew"),
+        (("networks/a",), "no result is finished yet; what was trained of the network is kept in OUT: the same com"),
+        (("networks/a", "unfinished/a"), "no result is finished yet; a fit that was begun is kept in OUT: the same"),
+        (("unfinished/a", "results/a.json"), "1 result is in OUT: the same command, or call, goes on from there"),
+        (("results/a.json", "results/b.json"), "2 results are in OUT: the same command, or call, goes on from there"),
+    ],
+)
+def test_an_interrupt_says_what_is_kept(left, said, tmp_path, caplog) -> None:
+    archive = Archive.of(tmp_path, {})
+    for name in left:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"")
+    with pytest.raises(KeyboardInterrupt), archive.held():
+        raise KeyboardInterrupt
+    assert said in caplog.text.replace(str(tmp_path), "OUT")
+
+
+def test_files_that_are_being_written_are_no_results(tmp_path, caplog) -> None:
+    archive = Archive.of(tmp_path, {})
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / ".a.json.1-x.part").write_bytes(b"")
+    with pytest.raises(KeyboardInterrupt), archive.held():
+        raise KeyboardInterrupt
+    assert "no result is finished yet" in caplog.text

@@ -96,11 +96,9 @@ class Archive:
             try:
                 yield
             except KeyboardInterrupt as stop:
-                kept = len(list((self.folder / "results").glob("*.json")))
-                if kept or not getattr(stop, "__notes__", ()):  # a checkpoint has said how to go on
-                    log.warning(
-                        "%d results are in %s: the same command, or call, goes on from there", kept, self.folder
-                    )
+                told = Kept.of(self.folder)
+                if told.finished or not getattr(stop, "__notes__", ()):  # a checkpoint has said how to go on
+                    log.warning("%s", told.text)
                 raise
 
     @property
@@ -153,8 +151,39 @@ class Archive:
         write_document(self.folder / EVERYTHING, document)
         if self.unfinished.is_dir():
             for left in self.unfinished.iterdir():  # killed between a result and the end of its checkpoint
-                left.unlink()
-            self.unfinished.rmdir()
+                if not left.name.endswith(UNFINISHED) or self.has(left.name.removesuffix(UNFINISHED)):
+                    left.unlink()
+            if not any(self.unfinished.iterdir()):  # else fits of methods or seeds that were not asked for this time
+                self.unfinished.rmdir()
+
+
+@dataclass(frozen=True)
+class Kept:
+    """How many files of each kind an interrupted evaluation leaves in its folder."""
+
+    folder: Path
+    finished: int
+    checkpoints: int
+    networks: int
+
+    @classmethod
+    def of(cls, folder: Path) -> "Kept":
+        """Count them; what was being written has a name that begins with a dot."""
+        found = (len(list((folder / name).glob("[!.]*"))) for name in ("results", "unfinished", "networks"))
+        return cls(folder, *found)
+
+    @property
+    def text(self) -> str:
+        """Say so, and how to go on."""
+        on = "the same command, or call, goes on from there"
+        if self.finished:
+            are = "result is" if self.finished == 1 else "results are"
+            return f"{self.finished} {are} in {self.folder}: {on}"
+        if self.checkpoints:
+            return f"no result is finished yet; a fit that was begun is kept in {self.folder}: {on}"
+        if self.networks:
+            return f"no result is finished yet; what was trained of the network is kept in {self.folder}: {on}"
+        return f"no result is finished yet, and {self.folder} keeps nothing: the same command, or call, starts anew"
 
 
 def _document(path: Path) -> Any:
