@@ -27,7 +27,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from part_record import finish
 from source_digest import source_digest
 
 SLOWEST = 5.0  # seconds of a case
@@ -96,6 +95,7 @@ def described(error: BaseException) -> tuple[str, str]:
 
 def child(name: str, out: Path, seconds: int, seed: int) -> None:
     """Fuzz one reader; the process ends with it."""
+    refuse_blind()
     import atheris
 
     logging.disable(logging.CRITICAL)
@@ -117,6 +117,20 @@ def child(name: str, out: Path, seconds: int, seed: int) -> None:
     ]  # fmt: skip
     atheris.Setup([sys.argv[0], *options, str(corpus)], case)
     atheris.Fuzz()
+
+
+def refuse_blind() -> None:
+    """Refuse to fuzz what was imported too early: such a module is not instrumented, and mutations for it are blind.
+
+    Raises:
+        RuntimeError: A module of the library is there already.
+    """
+    early = sorted(name for name in sys.modules if name.partition(".")[0] == "rcexplainer")
+    if early:
+        raise RuntimeError(
+            f"{early[0]} was imported before atheris could instrument it, and so were {len(early) - 1} other modules: "
+            "import them inside the function that needs them"
+        )
 
 
 def outcome(read: Callable[[bytes, Path], object], content: bytes, scratch: Path) -> str:
@@ -199,6 +213,8 @@ def main() -> int:
     given = parser.parse_args()
     if given.child:
         child(given.child, given.out, given.seconds, given.seed)
+    from part_record import finish  # beside this script; it needs the library, which `child` imports itself
+
     if given.replay:
         from readers import READERS
 

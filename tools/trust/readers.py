@@ -86,14 +86,17 @@ def tu_seeds(scratch: Path) -> list[bytes]:
 def read_csv(content: bytes, scratch: Path) -> object:
     path = scratch / "table.csv"
     path.write_bytes(content)
-    return [
+    found = [
         outcome(lambda: csv(path)),
         outcome(lambda: unlabelled(path)),
         outcome(lambda: list(rc.datasets.GraphTable(path))),
     ]
+    if all(isinstance(one, RCExplainerError) for one in found):
+        raise found[0]  # refused by all of them: counted as refused
+    return found
 
 
-def outcome(call: Callable[[], object]) -> object:
+def outcome(call: Callable[[], object]) -> Any:
     """What a call gives, or our error: other readers of the same bytes are to be called too."""
     try:
         return call()
@@ -367,36 +370,69 @@ def upload_seeds(scratch: Path) -> list[bytes]:
     return [bytes([kind]) + json.dumps(body).encode() for kind, body in asked]
 
 
-# ---- a graph on disk: the arrays of a folder
+# ---- a graph on disk: the bytes of its files, or arrays made as the bytes say
 
 
-ARRAYS = ("edge_index.npy", "node/x.npy", "edge/edge_attr.npy")
+ARRAYS = ("edge_index.npy", "node/x.npy", "edge/edge_attr.npy", "graph/u.npy")
+NEXT = b"\x00NEXT\x00"
 
 
 def read_arrays(content: bytes, scratch: Path) -> object:
-    folder, parts = scratch / "mapped", content.split(b"\x00NEXT\x00")
+    folder = scratch / "mapped"
+    parts = content[1:].split(NEXT) if not content or content[0] % 2 else _drawn_arrays(content[1:])
     shutil.rmtree(scratch / "index", ignore_errors=True)
     for place, name in enumerate(ARRAYS):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        if place < len(parts):
+        if place < len(parts) and parts[place]:
             path.write_bytes(parts[place])
         else:
             path.unlink(missing_ok=True)
     graph = MappedGraph(folder, index=scratch / "index")
     nodes = torch.arange(min(3, graph.num_nodes))
-    return graph.node_values(nodes), graph.edge_values(torch.arange(min(2, graph.num_edges)))
+    values = graph.node_values(nodes), graph.edge_values(torch.arange(min(2, graph.num_edges)))
+    return values, graph.graph_values, graph.adjacency.into(nodes)
+
+
+def _drawn_arrays(content: bytes) -> list[bytes]:
+    """The files of a graph whose shapes, types and values follow the bytes; most of them fit each other."""
+    import numpy as np
+
+    draw = Draw(content)
+    nodes, edges = 1 + draw.below(5), 1 + draw.below(6)
+    shapes = [(2, edges), (nodes, 2), (edges, 1), (1, 3)]
+    files = []
+    for place, shape in enumerate(shapes):
+        kind = "<i8" if place == 0 else "<f4"
+        if not draw.below(8):
+            kind = draw.pick(["<i4", "u1", "<u8", ">i8", "<f8", "<f2", "?", "<c8", "<U3", "<M8[s]"])
+        if not draw.below(8):
+            shape = draw.pick([(), (0,), (2, 0), (nodes, 0), (*shape, 1), shape[::-1], (shape[0] + 1, *shape[1:])])
+        count = math.prod(shape)
+        whole = [draw.below(nodes) if draw.below(32) else draw.pick([-1, nodes, 2**40]) for _ in range(count)]
+        with np.errstate(all="ignore"):
+            values = np.array(whole, np.int64).reshape(shape).astype(kind)
+        stream = io.BytesIO()
+        np.save(stream, np.asfortranarray(values) if not draw.below(6) else values)
+        whole_file = stream.getvalue()
+        files.append(whole_file[: -1 - draw.below(9)] if not draw.below(16) else whole_file)
+    return files if draw.below(8) else files[: 1 + draw.below(3)]
 
 
 def array_seeds(scratch: Path) -> list[bytes]:
     import numpy as np
 
+    edges = np.array([[0, 1, 2], [1, 0, 1]])
     whole = []
-    for values in (np.array([[0, 1, 2], [1, 0, 1]]), np.ones((3, 2), np.float32), np.ones((3, 1), np.float64)):
+    for values in (edges, np.ones((3, 2), np.float32), np.ones((3, 1), np.float64), np.ones((1, 2), np.int32)):
         stream = io.BytesIO()
         np.save(stream, values)
         whole.append(stream.getvalue())
-    return [b"\x00NEXT\x00".join(whole), b"\x00NEXT\x00".join(whole[:2]), whole[0]]
+    headers = io.BytesIO()
+    np.lib.format.write_array(headers, np.asfortranarray(edges), version=(2, 0))
+    drawn = [b"\x00" + random.Random(seed).randbytes(120) for seed in range(24)]
+    files = [whole, whole[:2], whole[:1], [headers.getvalue(), whole[1]], [whole[0], whole[1], b"", whole[3]]]
+    return [*(b"\x01" + NEXT.join(parts) for parts in files), *drawn]
 
 
 READERS: dict[str, Reader] = {
