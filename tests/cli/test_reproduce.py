@@ -63,6 +63,13 @@ def test_mistakes(refused, tmp_path, arguments, message):
     refused(["reproduce", *(str(tmp_path) if word == "FOLDER" else word for word in arguments)], message)
 
 
+@pytest.mark.parametrize("wrong", [["fidelty"], ["fidelity", "--profile", "fast"], ["fidelity", "--device", "gpu"]])
+def test_a_mistake_leaves_no_folder_behind(run, tmp_path, monkeypatch, wrong):
+    monkeypatch.chdir(tmp_path)
+    assert run("reproduce", *wrong).code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_help_lists_every_entry():
     from rcexplainer.paper.entries import PAPER_ENTRIES
 

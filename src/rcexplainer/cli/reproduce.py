@@ -65,8 +65,10 @@ def reproduce(
     A run that was interrupted goes on where it stopped when the same command is run again.
     """
     use_threads(threads)
+    from rcexplainer.paper.reproduce import asked
     from rcexplainer.paper.reproduce import reproduce as run
 
+    asked(entry, profile, device)  # before a folder is made
     result = run(entry, profile, writable_folder(out), workers=jobs, progress=not quiet, fresh=fresh, device=device)
     tables = [(table.to_rows(), "\n".join((table.caption, *table.notes))) for table in result.tables()]
     left_out = [

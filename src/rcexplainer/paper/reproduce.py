@@ -99,9 +99,7 @@ def reproduce(
     Raises:
         RCExplainerError: There is no such entry, profile or device, or the folder cannot be used.
     """
-    plans = tuple(plan(entry, profile) for entry in (PAPER_ENTRIES if name == "all" else (name,)))
-    if device is not None:
-        usable_device(device)  # now: what is wrong with it is said before anything is trained
+    plans = asked(name, profile, device)  # now: what is wrong with them is said before anything is trained
     store = Store(out)
     store.claim(profile)
     jobs = [job for planned in plans for job in planned.jobs]
@@ -118,6 +116,23 @@ def reproduce(
     if write_figures(out, found.plans, found.results):
         page = write_pages(found)
     return Reproduction(plans, found, failed, skipped, page)
+
+
+def asked(name: str, profile: str, device: str | None) -> tuple[EntryPlan, ...]:
+    """The entries that a run is asked for.
+
+    Args:
+        name: An entry's name, or "all".
+        profile: The profile's name.
+        device: Where it is to run; None: the CPU.
+
+    Raises:
+        RCExplainerError: There is no such entry, profile or device.
+    """
+    plans = tuple(plan(entry, profile) for entry in (PAPER_ENTRIES if name == "all" else (name,)))
+    if device is not None:
+        usable_device(device)
+    return plans
 
 
 def _warn(plans: Sequence[EntryPlan], store: Store, here: Mapping[str, Any]) -> None:
