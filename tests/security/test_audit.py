@@ -72,6 +72,19 @@ def test_a_service_that_was_not_asked_is_no_answer(audit: Any, monkeypatch: pyte
     assert audit.problems(found, []) == ["advisories: not explained: GHSA-1, a, 1"]
 
 
+def test_a_tool_that_is_not_installed_is_named_with_the_way_to_install_it(audit: Any, monkeypatch: Any) -> None:
+    class Done:
+        stdout, stderr = "", "/home/me/venv/bin/python: No module named pip_audit\n"
+
+    monkeypatch.setattr(audit, "_run", lambda *words: Done)
+    (note,) = audit.advisories("osv").notes
+    install = 'is not installed: python -m pip install -c constraints.txt -e ".[trust]"'
+    assert note == f"osv could not be asked: the module pip_audit {install}"
+    Done.stderr = "/home/me/venv/bin/python: No module named bandit\n"
+    with pytest.raises(SystemExit, match="the sources could not be read: the module bandit is not installed: python"):
+        audit.bandit()
+
+
 def test_what_one_service_knows_is_found_also_where_another_answers(audit: Any) -> None:
     silent, knows = audit.Audit("advisories", (), 2), audit.Audit("advisories", (("GHSA-1", "a", "1"),), 2)
     for answers in ([silent, knows], [knows, silent], [knows, knows]):

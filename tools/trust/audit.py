@@ -10,6 +10,7 @@ about. It takes seconds and always runs anew: what an earlier run found says not
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -24,6 +25,7 @@ from rcexplainer.saving.documents import write_document
 ROOT = Path(__file__).parents[2]
 EXPLAINED = Path(__file__).with_name("explained.toml")
 SERVICES = ("pypi", "osv")
+INSTALL = 'python -m pip install -c constraints.txt -e ".[trust]"'
 PATIENCE = 15  # seconds for an answer of a service
 Finding = tuple[str, str, str]  # bandit: test, file, line of source; pip-audit: advisory, package, version
 
@@ -48,6 +50,8 @@ class Audit:
 def bandit(folder: str = "src") -> Audit:
     """Let bandit read the sources."""
     done = _run("-m", "bandit", "--recursive", "--quiet", "--format", "json", folder)
+    if missing := not_installed(done.stderr):
+        raise SystemExit(f"the sources could not be read: {missing}")
     report = json.loads(done.stdout)
     notes = [f"bandit could not read {one['filename']}: {one['reason']}" for one in report["errors"]]
     found = [
@@ -65,12 +69,23 @@ def advisories(service: str) -> Audit:
         packages = json.loads(done.stdout)["dependencies"]
     except (ValueError, KeyError):
         last = (done.stderr.strip().splitlines() or ["no answer"])[-1]
-        return Audit("advisories", (), 0, (f"{service} could not be asked: {last.partition(':')[0]}",))
+        why = not_installed(last) or last.partition(":")[0]
+        return Audit("advisories", (), 0, (f"{service} could not be asked: {why}",))
     known = [one for one in packages if "skip_reason" not in one]
     found = [(bug["id"], one["name"], one["version"]) for one in known for bug in one["vulns"]]
     unknown = len(packages) - len(known)
     notes = (f"{service} had no answer about {unknown} of {len(packages)} packages",) if unknown else ()
     return Audit("advisories", tuple(sorted(found)), len(known), notes)
+
+
+def not_installed(said: str) -> str:
+    """Which module the interpreter did not find, and how to install it; "" if it missed none.
+
+    Args:
+        said: What it wrote to standard error.
+    """
+    found = re.search(r"No module named '?(\w+)", said)
+    return "" if found is None else f"the module {found[1]} is not installed: {INSTALL}"
 
 
 def together(answers: Sequence[Audit]) -> Audit:
