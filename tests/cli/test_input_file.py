@@ -153,3 +153,15 @@ def test_graphs_of_a_labelled_file_say_their_line(run, explain, molecules):
         assert one["smiles"].endswith("CN" if one["label"] == "1" else "CO")
     new = json.loads(run("explain", "--input", "labelled.csv", *files).out)["explanations"]
     assert [one["row"] for one in new] == list(range(2, 22))
+
+
+def test_an_explainer_is_fitted_on_the_rows_that_can_be_read(run, molecules, tmp_path, monkeypatch, caplog):
+    monkeypatch.chdir(tmp_path)
+    both_classes = ("CCO", "C1CC", "CCCCCCCCCCCCCCCC", "c1ccccc1", "O=[N+]([O-])c1ccccc1", "x(", "CC", "C" * 18)
+    (tmp_path / "t.csv").write_text("\n".join(["smiles", *both_classes]), encoding="utf-8")
+    fit = ["fit", "--input", "t.csv", "--model", str(molecules / "gnn.safetensors"), "--set", "epochs=1", "--quiet"]
+    ended = run(*fit, "--json")
+    assert ended.code == 0
+    assert json.loads(ended.out)["graphs"] == 6
+    left_out = [record.getMessage() for record in caplog.records if "left out" in record.getMessage()]
+    assert left_out == ["t.csv: 2 of 8 rows were left out, the first is line 3: SMILES 'C1CC': not a SMILES"]

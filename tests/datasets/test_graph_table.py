@@ -196,3 +196,29 @@ def test_text_that_is_not_utf_8(tmp_path) -> None:
     (tmp_path / "a.csv").write_bytes(b"smiles\nCCO\n\xff\xfe\n")
     with pytest.raises(DatasetError, match="line 3, is not text in UTF-8"):
         GraphTable(tmp_path / "a.csv")
+
+
+def test_rows_that_are_no_graphs_are_named_by_their_lines(tmp_path, caplog) -> None:
+    pytest.importorskip("rdkit")
+    (tmp_path / "a.csv").write_text("smiles\nCCO\n\nC1CC\nCC\n", encoding="utf-8")
+    alone = GraphTable(tmp_path / "a.csv")
+    assert len(list(alone)) == 2
+    assert "1 of 3 rows were left out, the first is line 4: SMILES 'C1CC': not a SMILES" in caplog.text
+    (tmp_path / "b.csv").write_text("smiles\nC\nx(\n", encoding="utf-8")
+    both = GraphTable(tmp_path)
+    assert [both.where(row) for row in range(5)] == [
+        "a.csv, line 2", "a.csv, line 4", "a.csv, line 5", "b.csv, line 2", "b.csv, line 3",
+    ]  # fmt: skip
+    assert pickle.loads(pickle.dumps(both)).where(4) == "b.csv, line 3"
+
+
+def test_the_first_graphs_are_read_without_a_warning(tmp_path, caplog) -> None:
+    pytest.importorskip("rdkit")
+    (tmp_path / "a.csv").write_text("smiles\nC1CC\nCCO\nCC\nCCC\n", encoding="utf-8")
+    assert [graph.num_nodes for graph in GraphTable(tmp_path / "a.csv").first(2)] == [3, 2]
+    assert caplog.text == ""
+
+
+def test_rows_of_a_parquet_file_are_named_by_their_numbers(tmp_path) -> None:
+    table = GraphTable(rc.datasets.to_parquet(path_graphs(3), tmp_path / "a.parquet"))
+    assert table.where(2) == "row 2"

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from typing import Any
 
 import torch
 from torch import nn
 
+from rcexplainer.cli.counted_graphs import CountedGraphs
 from rcexplainer.cli.explain_settings import ExplainSettings
 from rcexplainer.cli.explanations import explained_instances
 from rcexplainer.cli.input_file import molecule_network
@@ -37,7 +37,7 @@ class FitInputs:
         model: The network.
         seed: Seed of the split and of the fit.
         arguments: Arguments of `RCExplainer.fit` for the instances.
-        training: Number of training instances.
+        training: Gives the number of training instances, once they have been read.
         validation: Number of validation instances; 0: a tenth of the training instances is held out.
         part: What these are, for people.
         class_names: Names of the classes; none if unknown.
@@ -50,7 +50,7 @@ class FitInputs:
     model: nn.Module
     seed: int
     arguments: dict[str, Any]
-    training: int
+    training: Callable[[], int]
     validation: int
     part: str
     class_names: tuple[str, ...]
@@ -87,7 +87,7 @@ def fit_dataset(inputs: NamedInputs, index: Sequence[str] | None, class_names: S
         model=network.model,
         seed=network.seed,
         arguments=_arguments(data, training, validation),
-        training=len(training),
+        training=training.__len__,
         validation=len(validation),
         part="training part" if index is None else f"{data.task}s of --index",
         class_names=tuple(class_names or data.class_names),
@@ -109,19 +109,20 @@ def fit_table(inputs: NamedInputs, files: TableFiles, class_names: Sequence[str]
     """
     refuse_together("--input", dataset=inputs.dataset, graphs=inputs.graphs, task=inputs.task, root=inputs.root)
     table = GraphTable(files.path, *files.columns)
+    graphs = CountedGraphs(table)
     model = molecule_network(inputs.model).model if table.holds_smiles else find_model(replace(inputs, device=None))
     return FitInputs(
         name=table.name,
         task="graph",
         model=model,
         seed=inputs.seed or 0,
-        arguments={"graphs": table},
-        training=len(table),
+        arguments={"graphs": graphs},
+        training=lambda: graphs.count,
         validation=0,
         part="rows",
         class_names=tuple(class_names or ()),
         node_names=ATOM_NAMES if table.holds_smiles else (),
-        explained=lambda fitted: fitted.explain(list(islice(table, MOST_SUMMARISED)), on_error="keep"),
+        explained=lambda fitted: fitted.explain(table.first(MOST_SUMMARISED), on_error="keep"),
     )
 
 

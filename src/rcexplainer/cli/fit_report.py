@@ -161,7 +161,7 @@ def fit_named(
         seed=given.seed,
         preset=preset,
         settings=asdict(fitted.config),
-        graphs=given.training,
+        graphs=given.training(),
         validation=given.validation,
         regions=_regions(summary),
         summary=str(summary),

@@ -9,8 +9,9 @@ Rows are counted from 0 through all files, in the order of their names.
 
 import hashlib
 import logging
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, islice
 from pathlib import Path
 
 from torch_geometric.data import Data
@@ -59,15 +60,39 @@ class GraphTable:
 
     def __iter__(self) -> Iterator[Data]:
         """Every graph; rows that are none are left out, and counted in one warning."""
-        bad: list[str] = []
-        for start in range(0, len(self), PIECE):
-            for place, graph in enumerate(self.read(start, start + PIECE).graphs()):
-                if isinstance(graph, Data):
-                    yield graph
-                else:
-                    bad.append(f"row {start + place}: {graph}")
+        bad, first = 0, ""
+        for place, graph in self._numbered():
+            if isinstance(graph, Data):
+                yield graph
+                continue
+            first = first or f"{self.where(place)}: {graph}"
+            bad += 1
         if bad:
-            log.warning("%s: %d of %d rows were left out, the first is %s", self.name, len(bad), len(self), bad[0])
+            log.warning("%s: %d of %d rows were left out, the first is %s", self.name, bad, len(self), first)
+
+    def first(self, most: int) -> list[Data]:
+        """The first graphs; rows that are none are left out without a word, for a table that was gone through before.
+
+        Args:
+            most: How many at most.
+        """
+        return list(islice((graph for _, graph in self._numbered() if isinstance(graph, Data)), most))
+
+    def _numbered(self) -> Iterator[tuple[int, Data | str]]:
+        """Every row's number, and its graph or why it has none."""
+        for start in range(0, len(self), PIECE):
+            yield from enumerate(self.read(start, start + PIECE).graphs(), start)
+
+    def where(self, row: int) -> str:
+        """What to call a row for people: its line in a CSV file, its number in others; with several files, the file.
+
+        Args:
+            row: Its number through all files.
+        """
+        number = bisect_right(self._starts, row) - 1
+        file = self.files[number]
+        named = "" if len(self.files) == 1 else f"{file.path.name}, "
+        return named + file.where(row - self._starts[number])
 
     @property
     def bytes_per_row(self) -> float:

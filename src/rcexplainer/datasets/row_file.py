@@ -43,6 +43,7 @@ class RowFile:
         columns: The columns that graphs are made of.
         holds_smiles: Whether they are molecules, not tensors.
         read: (first row, one beyond the last) → their graphs; can be pickled.
+        where: Row → what to call it for people: in a CSV file its line, as an editor shows it; can be pickled.
     """
 
     path: Path
@@ -52,6 +53,7 @@ class RowFile:
     columns: tuple[str, ...]
     holds_smiles: bool
     read: Callable[[int, int], RowGraphs]
+    where: Callable[[int], str] = "row {}".format
 
 
 def open_rows(path: Path, smiles_column: str | None, id_column: str | None) -> RowFile:
@@ -79,7 +81,7 @@ def open_rows(path: Path, smiles_column: str | None, id_column: str | None) -> R
             )
         own = _found(path, csv.header, id_column, ID_COLUMNS, "id_column")
         read = partial(_csv_molecules, csv, smiles, own)
-        return RowFile(path, csv.num_rows, path.stat().st_size, csv.digest, (smiles,), True, read)
+        return RowFile(path, csv.num_rows, path.stat().st_size, csv.digest, (smiles,), True, read, partial(_line, csv))
     rows = ParquetRows(path)
     names = rows.schema.names
     own = _found(path, names, id_column, ID_COLUMNS, "id_column")
@@ -146,6 +148,11 @@ def _csv_molecules(rows: CSVRows, smiles: str, own: str | None, start: int, stop
     cells = [cells for _, cells in rows.rows(start, stop)]
     ids = None if own is None else _cells(cells, rows.header.index(own))
     return molecules_of_rows(_cells(cells, rows.header.index(smiles)), ids)
+
+
+def _line(rows: CSVRows, row: int) -> str:
+    ((line, _),) = rows.rows(row, row + 1)
+    return f"line {line}"
 
 
 def _cells(rows: Sequence[Sequence[str]], column: int) -> list[str]:
