@@ -47,6 +47,35 @@ def test_another_version_anywhere_is_a_problem(tool, monkeypatch) -> None:
     ]
 
 
+README = """# A package
+
+It is not on PyPI. [Paper](https://example.org), [below](#more), [docs](docs/index.md#more).
+![A picture](docs/figures/a.svg)
+"""
+
+
+def test_what_is_wrong_with_the_long_description_stops_a_release_alone(tool, monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr(tool, "text", {"README.md": README}.__getitem__)
+    assert tool.readme_problems() == [
+        "README.md, line 3: docs/index.md#more is relative and leads nowhere on PyPI",
+        "README.md, line 4: docs/figures/a.svg is relative and leads nowhere on PyPI",
+        "README.md, line 3: it says that it is not on PyPI",
+    ]
+    said = tool.check_description(tool.Trial(tmp_path))
+    assert said.startswith("to settle before a release, see CONTRIBUTING.md: README.md, line 3: docs/index.md#more is")
+    assert said.endswith("nowhere on PyPI, and 2 more")
+    with pytest.raises(
+        tool.CheckFailedError, match=r"leads nowhere on PyPI(?s:.*)write these links with the repository"
+    ):
+        tool.check_description(tool.Trial(tmp_path, "v1"))
+
+
+def test_a_long_description_that_is_whole(tool, monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr(tool, "text", {"README.md": "[Paper](https://example.org), [below](#more)\n"}.__getitem__)
+    assert tool.check_description(tool.Trial(tmp_path)) == "fit for PyPI"
+    assert tool.check_description(tool.Trial(tmp_path, "v1")) == "every link and picture of README.md is whole"
+
+
 def test_what_is_missing_and_what_should_not_be_there(tool) -> None:
     assert tool.differences(["a", "c"], ["a", "b"]) == ["missing: b", "not expected: c"]
     assert {"rcexplainer/py.typed", "rcexplainer/benchmark/tuned.toml"} <= tool.package_files()

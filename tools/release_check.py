@@ -27,6 +27,10 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "rcexplainer"
 SCRIPT = ROOT / "tests" / "fixtures" / "typed_script.py"
 BESIDE = ("CHANGELOG.md", "CITATION.cff", "LICENSE", "MANIFEST.in", "README.md", "constraints.txt", "pyproject.toml")
+README_WAY_OUT = (
+    "write these links with the repository's public address (https://…/blob/vX.Y.Z/FILE, pictures with its raw files), "
+    "and `pip install rcexplainer` where it says that it is not on PyPI"
+)
 EXTRAS = ("rdkit", "matplotlib", "fastapi", "uvicorn", "pyarrow", "ray")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 NOT_THERE = "import importlib.util as u, sys; print(*[n for n in sys.argv[1:] if u.find_spec(n)])"
@@ -130,6 +134,29 @@ def check_version(trial: Trial) -> str:
     return f"{version()} in the package, CHANGELOG.md and CITATION.cff"
 
 
+def readme_problems() -> list[str]:
+    """What of README.md is wrong where it is the long description on PyPI, which has no other file."""
+    lines = text("README.md").splitlines()
+    links = [
+        (number, target)
+        for number, line in enumerate(lines, 1)
+        for target in re.findall(r"\]\((?!https?:|mailto:|#)([^)\s]+)", line)
+    ]
+    denied = [number for number, line in enumerate(lines, 1) if "not on PyPI" in line]
+    found = [f"README.md, line {number}: {target} is relative and leads nowhere on PyPI" for number, target in links]
+    return found + [f"README.md, line {number}: it says that it is not on PyPI" for number in denied]
+
+
+def check_description(trial: Trial) -> str:
+    """The long description on PyPI: an error for a release, which has a tag, and told in a trial."""
+    found = readme_problems()
+    if trial.tag is None:
+        more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+        return f"to settle before a release, see CONTRIBUTING.md: {found[0]}{more}" if found else "fit for PyPI"
+    refuse([*found, README_WAY_OUT] if found else [])
+    return "every link and picture of README.md is whole"
+
+
 def check_build(trial: Trial) -> str:
     """Source distribution, and a wheel from it."""
     output([sys.executable, "-m", "build", "--outdir", str(trial.folder / "dist"), str(ROOT)], trial.folder)
@@ -230,6 +257,7 @@ def refuse(problems: list[str]) -> None:
 
 STEPS: dict[str, Callable[[Trial], str]] = {
     "version": check_version,
+    "description": check_description,
     "build": check_build,
     "metadata": check_metadata,
     "wheel": check_wheel,
