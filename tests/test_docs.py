@@ -246,19 +246,51 @@ def test_figures_of_the_first_page_are_those_of_the_benchmarks() -> None:
     assert f"{row('fit-cuda-1.json', row='graphs')['seconds']:.1f} s" in text
 
 
+def timed() -> dict[str, dict[str, str]]:
+    """The table of results/time.md: method → column → what is there."""
+    lines = (ROOT / "results" / "time.md").read_text(encoding="utf-8").splitlines()
+    header, _, *rows = [line.strip("|").replace("*", "").split("|") for line in lines if line.startswith("| ")][-16:]
+    named = [dict(zip((one.strip() for one in header), (one.strip() for one in row), strict=True)) for row in rows]
+    return {row["method"]: row for row in named}
+
+
+def test_times_with_a_plan_on_the_first_page_are_those_of_the_results() -> None:
+    text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    names = [name.strip() for name in re.search(r"^\| with a plan \|(.*)\|$", text, re.M)[1].lower().split("|")]
+    rows = (("one graph alone, scores", "median, ms ↓", "ms"), ("its share of a batch", "in a batch, ms ↓", "ms"))
+    for what, column, unit in (*rows, ("fit", "fit, s", "s")):
+        shown = " | ".join(f"{timed()[name][column]} {unit}" for name in names)
+        assert f"| {what} | {shown} |" in text
+    plan = json.loads((ROOT / "docs" / "speed" / "plan" / "fit-cuda-1.json").read_text(encoding="utf-8"))["rows"]
+    assert f"H200 ({next(row for row in plan if row['row'] == 'graphs')['seconds']:.1f} s with a plan)" in text
+
+
 def test_costs_of_methods_are_those_of_the_results() -> None:
     text = (ROOT / "docs" / "choose.md").read_text(encoding="utf-8")
     dial = (ROOT / "results" / "dial.md").read_text(encoding="utf-8")
-    speed = json.loads((ROOT / "docs" / "speed" / "after" / "explain-cpu-1.json").read_text(encoding="utf-8"))["rows"]
-    times = {row["what"]: row["ms a graph"] for row in speed if row["row"] == "others"}
-    shown = re.findall(r"^\| `([\w-]+)`(.*?) \| .*? \| (.*?) \| (.*?) \| (.*?) \| (.*?) ?\|$", text, re.M)
+    shown = re.findall(r"^\| `([\w-]+)`(.*?) \| (.*?) \| (.*?) \| (.*?) \| (.*?) \| (.*?) ?\|$", text, re.M)
     assert len(shown) == 16
-    for name, extra, runs, first, second, time in shown:
+    for name, extra, fit, runs, first, second, time in shown:
         label = name + (", refine = " + re.search(r"\d+", extra)[0] if "refine" in extra else "")
         assert f"| {label} | {runs} | {first} | {second} |" in dial, label
-        if time:
-            value = times[name if name != "rcexplainer" else "rcexplainer, scores"]
-            assert float(time.replace(",", "")) == pytest.approx(value, rel=0.01), label
+        if "refine" in extra:
+            assert (fit, time) == ("the same", "")
+        else:
+            assert time == timed()[name]["in a batch, ms ↓"], label
+            assert fit in ("none", f"{timed()[name]['fit, s']} s"), label
+            assert fit != "none" or float(timed()[name]["fit, s"]) < 1  # seconds in which things are only checked
+
+
+def test_a_fit_pays_from_the_number_of_graphs_that_the_times_say() -> None:
+    text = (ROOT / "docs" / "choose.md").read_text(encoding="utf-8")
+    greedy, ours = timed()["greedy"], timed()["rcexplainer"]
+    batch, fit = "in a batch, ms ↓", ours["fit, s"]
+    told = (
+        f"greedy deletion takes {greedy[batch]} ms a graph in a batch and RCExplainer's scores {ours[batch]} ms after"
+    )
+    assert f"{told} a fit of {fit} s" in text
+    graphs = 1000 * float(fit) / (float(greedy[batch]) - float(ours[batch]))
+    assert f"from about {round(graphs, -2):,.0f} graphs on" in text
 
 
 def test_every_cell_of_the_comparison_has_a_source() -> None:
