@@ -150,3 +150,28 @@ def test_without_out_the_same_command_goes_on_after_an_interrupt(run, toys, cach
     assert measured[2:]
     assert not set(first) & set(measured[2:])
     assert not list(cache.rglob("results"))
+
+
+def test_a_fit_that_was_interrupted_goes_on_after_an_evaluation_of_other_methods(
+    run, toys, tmp_path, monkeypatch, caplog
+):
+    from rcexplainer.core.training import Training
+
+    keep, kept = Training._keep, []
+
+    def stopped(*arguments):
+        keep(*arguments)
+        kept.append(None)
+        if len(kept) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Training, "_keep", stopped)
+    command = [*EVALUATE, "--no-robustness", "--quiet", "--out", str(tmp_path), "--set", "epochs=4", "--methods"]
+    assert run(*command, "rcexplainer").code == 130
+    (checkpoint,) = (tmp_path / "unfinished").glob("*rcexplainer*")
+    assert run(*command, "random").code == 0
+    assert checkpoint.exists()
+    with caplog.at_level("INFO"):
+        assert run(*command, "rcexplainer").code == 0
+    assert "continues after epoch 2" in caplog.text
+    assert not checkpoint.exists()
