@@ -37,6 +37,23 @@ class CheckpointError(RCExplainerError):
     """A saved file does not fit the model, or was not written by this package."""
 
 
+class WriteError(RCExplainerError, OSError):
+    """A file cannot be written, as on a full disk.
+
+    Args:
+        message: What could not be written, why, and the way out.
+        errno: The system's number of the cause, if it has one.
+        strerror: The cause in words.
+    """
+
+    def __init__(self, message: str, errno: int | None = None, strerror: str | None = None) -> None:
+        super().__init__(message, errno, strerror)
+        self.errno, self.strerror = errno, strerror
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class MissingExtraError(RCExplainerError, ImportError):
     """An optional package is not installed."""
 

@@ -2,19 +2,24 @@
 
 import errno
 import os
+import pickle
+import re
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
+from torch_geometric.data import Data
 
 import rcexplainer as rc
 from rcexplainer.core.budget import Seconds
-from rcexplainer.errors import CheckpointError, RCExplainerError
+from rcexplainer.errors import CheckpointError, RCExplainerError, WriteError
 from rcexplainer.saving import files
 from rcexplainer.saving.checkpoint import FitFile
+from rcexplainer.saving.documents import write_document
 from rcexplainer.saving.files import remove_file, write_whole
 from rcexplainer.saving.lock import claimed
 
@@ -33,6 +38,48 @@ try:
 except RCExplainerError as error:
     print(error)
 """
+
+LIMITED_CALLS = """
+import resource, signal, sys
+from pathlib import Path
+import torch
+from torch_geometric.data import Data
+import rcexplainer as rc
+from rcexplainer.datasets.nitro_file import write_nitro
+from rcexplainer.errors import WriteError
+from rcexplainer.saving.documents import write_document
+from rcexplainer.saving.files import write_tensors
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+folder = Path(sys.argv[1])
+graph = Data(x=torch.rand(20_000, 4), edge_index=torch.randint(20_000, (2, 20_000)))
+calls = {
+    "tensors": lambda path: write_tensors(path, {"x": graph.x}, {}),
+    "document": lambda path: write_document(path, graph.x.tolist()),
+    "table": lambda path: rc.datasets.to_parquet([graph], path),
+    "molecules": lambda path: write_nitro(path, 2_000),
+    "mapped": lambda path: rc.datasets.map_graph(graph, path),
+}
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+for name, call in calls.items():
+    try:
+        call(folder / name)
+    except WriteError as error:
+        print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of file sizes are POSIX")
+def test_a_full_disk_is_told_with_the_name_of_the_file_and_leaves_nothing(tmp_path):
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed (extra tables)")
+    code = [sys.executable, "-W", "ignore", "-c", LIMITED_CALLS, tmp_path]
+    run = subprocess.run(code, capture_output=True, text=True, check=True, timeout=120)
+    names = ("tensors", "document", "table", "molecules", "mapped")
+    for name, line in zip(names, run.stdout.splitlines(), strict=True):
+        assert line.startswith(f"{tmp_path / name} could not be written (")
+        assert line.endswith("): make room, or name another place")
+    assert "tensors could not be written (File too large)" in run.stdout
+    assert run.stderr == ""
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of file sizes are POSIX")
@@ -53,10 +100,63 @@ def test_an_explainer_that_cannot_be_written_leaves_the_old_one(case, tmp_path, 
         raise OSError(number, os.strerror(number), str(path))
 
     monkeypatch.setattr(files.os, "fsync", full)
-    with pytest.raises(OSError, match=os.strerror(number)):
+    said = rf"^{re.escape(str(path))} could not be written \({os.strerror(number)}\): make room, or name another place$"
+    with pytest.raises(WriteError, match=said) as told:
         case[2].save(path)
+    assert isinstance(told.value, RCExplainerError | OSError)
+    assert (told.value.errno, told.value.strerror) == (number, os.strerror(number))
+    assert str(pickle.loads(pickle.dumps(told.value))) == str(told.value)
     assert path.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == ["explainer.safetensors"]
+
+
+@pytest.mark.parametrize("name", ["page.html", "table.parquet", "figure.svg", "result.json"])
+def test_other_files_that_cannot_be_written_leave_the_old_ones(case, tmp_path, monkeypatch, name):
+    for package in ("pyarrow", "matplotlib"):
+        pytest.importorskip(package)
+    data, _, fitted = case
+    one, path = fitted.explain(data.subset("test")[0]), tmp_path / name
+    calls = {
+        "page.html": lambda: rc.viz.page(one, path),
+        "table.parquet": lambda: rc.datasets.to_parquet(data.graphs[:3], path),
+        "figure.svg": lambda: one.draw(path),
+        "result.json": lambda: write_document(path, {"a": 1}),
+    }
+    path.write_text("old", encoding="utf-8")
+
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(WriteError, match=rf"{re.escape(name)} could not be written \(No space left on device\): make"):
+        calls[name]()
+    assert path.read_text(encoding="utf-8") == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_graph_that_cannot_be_mapped_leaves_nothing(tmp_path, monkeypatch):
+    graph = Data(x=torch.ones(3, 2), edge_index=torch.tensor([[0, 1], [1, 2]]))
+
+    def full(*given) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(np, "save", full)
+    with pytest.raises(WriteError, match=r"mapped could not be written \(No space left on device\): make room"):
+        rc.datasets.map_graph(graph, tmp_path / "mapped")
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_the_graphs_of_a_table_raise_is_not_taken_for_a_full_disk(case, tmp_path):
+    pytest.importorskip("pyarrow")
+
+    def broken():
+        yield from case[0].graphs[:3]
+        raise OSError("their file is cut short")
+
+    with pytest.raises(OSError, match=r"^their file is cut short$") as told:
+        rc.datasets.to_parquet(broken(), tmp_path / "table.parquet")
+    assert not isinstance(told.value, WriteError)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_read_only_folder_is_named_before_the_fit(case, tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ import torch
 from torch_geometric.data import Data
 
 from rcexplainer.datasets import Split, load
-from rcexplainer.errors import CheckpointError, GraphError, RCExplainerError
+from rcexplainer.errors import CheckpointError, GraphError, RCExplainerError, WriteError
 from rcexplainer.gnn import TrainConfig, accuracy, gnn_config, load_gnn, save_gnn, train_gnn
 
 QUICK = TrainConfig(epochs=8, patience=8, batch_size=32, lr=0.01)
@@ -136,7 +136,7 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path, trained, monkeypatch
         raise OSError("disk full")
 
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(WriteError, match=r"gnn\.safetensors could not be written \(disk full\): make room, or name"):
         save_gnn(path, trained.model, {"other": 1})
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]

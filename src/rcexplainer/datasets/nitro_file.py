@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from functools import partial
-from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -21,6 +20,7 @@ from torch_geometric.data import Data
 from rcexplainer.datasets.fragments import to_data
 from rcexplainer.datasets.molecules import to_rdkit
 from rcexplainer.datasets.nitro import draw_twins
+from rcexplainer.datasets.parquet_file import write_tables
 from rcexplainer.datasets.parquet_rows import ROW_GROUP
 from rcexplainer.datasets.row_graphs import rows_of_graphs
 from rcexplainer.errors import DatasetError, require
@@ -49,6 +49,7 @@ def write_nitro(
 
     Raises:
         DatasetError: `num_graphs` is not positive.
+        WriteError: The file cannot be written, as on a full disk.
         MissingExtraError: pyarrow or, for SMILES, RDKit is not installed.
     """
     require("pyarrow", "tables")
@@ -56,21 +57,7 @@ def write_nitro(
         require("rdkit.Chem", "chem")
     if num_graphs < 1:
         raise DatasetError(f"num_graphs must be at least 1, got {num_graphs}")
-    from pyarrow import parquet
-
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    tables = _row_groups(num_graphs, partial(nitro_rows, seed=seed, content=content), processes)
-    first = next(tables)
-    try:
-        with parquet.ParquetWriter(unfinished, first.schema, compression="zstd") as writer:
-            for table in chain([first], tables):
-                writer.write_table(table, row_group_size=ROW_GROUP)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
-    return path
+    return write_tables(Path(path), _row_groups(num_graphs, partial(nitro_rows, seed=seed, content=content), processes))
 
 
 def nitro_rows(start: int, stop: int, seed: int = 0, content: Content = "graphs") -> "pa.Table":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch_geometric.data import Data, HeteroData
 
+from rcexplainer.datasets.parquet_file import write_tables
 from rcexplainer.datasets.parquet_footer import NUMBERS, footer_integers
 from rcexplainer.datasets.row_graphs import rows_of_graphs
 from rcexplainer.errors import DatasetError, require
@@ -183,34 +184,29 @@ def to_parquet(graphs: Iterable[Data], path: str | Path) -> Path:
 
     Raises:
         DatasetError: There are none, or one has other attributes than the first.
+        CheckpointError: The path is a folder, or in a file.
+        WriteError: The file cannot be written, as on a full disk; an older one is left as it was.
         MissingExtraError: pyarrow is not installed.
     """
     require("pyarrow", "tables")
-    from pyarrow import parquet
-
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    writer = None
-    try:
-        for start, some in _pieces(graphs):
-            table = rows_of_graphs(some)
-            if writer is None:
-                writer = parquet.ParquetWriter(unfinished, table.schema, compression="zstd")
-            if table.schema != writer.schema:
-                raise DatasetError(
-                    f"graphs {start} to {start + len(some) - 1} have other attributes or types than those before"
-                )
-            writer.write_table(table, row_group_size=ROW_GROUP)
-        if writer is None:
-            raise DatasetError(f"there are no graphs to write to {path}")
-        writer.close()
-        unfinished.replace(path)
-    finally:
-        if writer is not None:
-            writer.close()
-        unfinished.unlink(missing_ok=True)
-    return path
+    return write_tables(path, _tables(graphs, path))
+
+
+def _tables(graphs: Iterable[Data], path: Path) -> "Iterator[pa.Table]":
+    """The rows of graphs, as many at a time as a row group has."""
+    schema = None
+    for start, some in _pieces(graphs):
+        table = rows_of_graphs(some)
+        if schema is None:
+            schema = table.schema
+        if table.schema != schema:
+            raise DatasetError(
+                f"graphs {start} to {start + len(some) - 1} have other attributes or types than those before"
+            )
+        yield table
+    if schema is None:
+        raise DatasetError(f"there are no graphs to write to {path}")
 
 
 def _pieces(graphs: Iterable[Data]) -> Iterator[tuple[int, list[Data]]]:

@@ -37,6 +37,7 @@ def write_document(path: Path, document: Any) -> Path:
 
     Raises:
         CheckpointError: `path` is a folder.
+        WriteError: The file cannot be written, as on a full disk.
     """
     from rcexplainer.saving.files import write_whole  # imports torch, which `rcexplainer --help` does not need
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from torch import Tensor
 
-from rcexplainer.errors import CheckpointError, RCExplainerError
+from rcexplainer.errors import CheckpointError, RCExplainerError, WriteError
 from rcexplainer.saving.header_claims import check_nesting
 from rcexplainer.saving.seal import check_seal, sealed_file
 
@@ -131,6 +131,55 @@ def damage_told(path: Path) -> Iterator[None]:
         raise CheckpointError(f"{path} is damaged or was written by another version: {error}") from error
 
 
+@contextmanager
+def writing_told(path: Path) -> Iterator[None]:
+    """Whatever the system refuses in the block that writes something becomes one error that names it.
+
+    Args:
+        path: The file or folder.
+
+    Raises:
+        WriteError: It cannot be written, as on a full disk.
+    """
+    try:
+        yield
+    except RCExplainerError:
+        raise
+    except OSError as error:
+        cause = error.strerror or str(error)
+        raise WriteError(
+            f"{path} could not be written ({cause}): make room, or name another place", error.errno, cause
+        ) from error
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """A temporary file beside the place of a file, moved there when the block is done, gone if the block fails.
+
+    Each writer has its own: of two that write one file, the last to finish wins.
+
+    Args:
+        path: The file; its folder is made if needed.
+
+    Yields:
+        The temporary file, empty.
+
+    Raises:
+        CheckpointError: The path is a folder, or in a file.
+        WriteError: The file cannot be written; an older one is left as it was.
+    """
+    with writing_told(path):
+        _prepare(path)
+        temporary = _temporary(path)
+    try:
+        yield temporary
+        with writing_told(path):
+            _move(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
 def write_whole(path: Path, content: bytes) -> Path:
     """Write a file so that nobody ever sees half of it: under a temporary name beside its place, then moved there.
 
@@ -143,19 +192,14 @@ def write_whole(path: Path, content: bytes) -> Path:
 
     Raises:
         CheckpointError: The path is a folder, or in a file, or in a folder that takes no new files.
-        OSError: The file cannot be written; an older one is left as it was.
+        WriteError: The file cannot be written, as on a full disk; an older one is left as it was.
     """
-    if path.is_dir():
-        raise CheckpointError(f"{path} is a folder: name a file in it")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError) as error:
-        raise CheckpointError(f"{path} cannot be written: {path.parent} is a file, or in one; name a folder") from error
-    _remove_abandoned(path)
-    for _ in range(TRIES):
-        # Another machine, to which our process is unknown, may take the temporary file for an abandoned one.
-        with suppress(FileNotFoundError):
-            return _written(path, content)
+    with writing_told(path):
+        _prepare(path)
+        for _ in range(TRIES):
+            # Another machine, to which our process is unknown, may take the temporary file for an abandoned one.
+            with suppress(FileNotFoundError):
+                return _written(path, content)
     raise CheckpointError(f"{path} cannot be written: {path.parent} is gone or takes no new file; name another folder")
 
 
@@ -169,19 +213,46 @@ def remove_file(path: Path) -> None:
     _remove_abandoned(path)
 
 
-def _written(path: Path, content: bytes) -> Path:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.{os.getpid()}-", suffix=TEMPORARY)
+def _prepare(path: Path) -> None:
+    """Make the folder of a file, and remove what killed processes left of the file there."""
+    if path.is_dir():
+        raise CheckpointError(f"{path} is a folder: name a file in it")
     try:
-        Path(temporary).chmod(0o666 & ~_umask())  # as for any new file; temporary ones are private
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise CheckpointError(f"{path} cannot be written: {path.parent} is a file, or in one; name a folder") from error
+    _remove_abandoned(path)
+
+
+def _written(path: Path, content: bytes) -> Path:
+    temporary = _temporary(path)
+    try:
+        temporary.write_bytes(content)
+        _move(temporary, path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
     return path
+
+
+def _temporary(path: Path) -> Path:
+    """A new file beside the place of another, of this process alone."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.{os.getpid()}-", suffix=TEMPORARY)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        temporary.chmod(0o666 & ~_umask())  # as for any new file; temporary ones are private
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return temporary
+
+
+def _move(temporary: Path, path: Path) -> None:
+    """Put a file in its place once all of it is on the disk."""
+    with temporary.open("r+b") as file:
+        os.fsync(file.fileno())
+    temporary.replace(path)
 
 
 def _remove_abandoned(path: Path) -> None:

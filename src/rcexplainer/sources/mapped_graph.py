@@ -19,6 +19,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from rcexplainer.errors import GraphError
+from rcexplainer.saving.files import writing_told
 from rcexplainer.sources.adjacency import Adjacency
 from rcexplainer.sources.adjacency_files import Numbers, adjacency_files
 from rcexplainer.sources.attribute_levels import attribute_levels
@@ -150,6 +151,7 @@ def map_graph(data: Data, path: str | Path, *, max_edges: int = MAX_EDGES) -> Ma
 
     Raises:
         GraphError: The folder exists, or a tensor has a type that numpy does not have.
+        WriteError: It cannot be written, as on a full disk.
     """
     if not isinstance(data, Data):
         raise GraphError(f"a graph is a PyG Data, got {type(data).__name__}")
@@ -168,11 +170,12 @@ def map_graph(data: Data, path: str | Path, *, max_edges: int = MAX_EDGES) -> Ma
         raise GraphError("the graph has no value for its nodes: at least one is needed, say x")
     writing = folder.with_name(f".{folder.name}.writing-{os.getpid()}")
     try:
-        for key, place in named.items():
-            file = writing / f"{place}.npy"
-            file.parent.mkdir(parents=True, exist_ok=True)
-            np.save(file, _as_numpy(key, data[key]))
-        writing.rename(folder)
+        with writing_told(folder):
+            for key, place in named.items():
+                file = writing / f"{place}.npy"
+                file.parent.mkdir(parents=True, exist_ok=True)
+                np.save(file, _as_numpy(key, data[key]))
+            writing.rename(folder)
     finally:
         shutil.rmtree(writing, ignore_errors=True)
     return MappedGraph(folder, max_edges=max_edges)
