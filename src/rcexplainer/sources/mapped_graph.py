@@ -12,6 +12,7 @@ import os
 import shutil
 from functools import cached_property
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 import torch
@@ -159,7 +160,7 @@ def map_graph(data: Data, path: str | Path, *, max_edges: int = MAX_EDGES) -> Ma
         raise GraphError("the graph needs edge_index of shape [2, num_edges]")
     folder = Path(path)
     if folder.exists():
-        raise GraphError(f"{folder} exists already: name a folder that does not, or open it with MappedGraph")
+        raise _taken(folder)
     levels = attribute_levels(data)
     y = data.get("y")
     labelled = isinstance(y, Tensor) and y.dim() > 0 and len(y) == data.num_nodes
@@ -168,17 +169,31 @@ def map_graph(data: Data, path: str | Path, *, max_edges: int = MAX_EDGES) -> Ma
     named |= {key: f"edge/{key}" for key in levels.edge} | {key: f"graph/{key}" for key in levels.graph}
     if not any(place.startswith("node/") for key, place in named.items() if key != "y"):
         raise GraphError("the graph has no value for its nodes: at least one is needed, say x")
-    writing = folder.with_name(f".{folder.name}.writing-{os.getpid()}")
+    writing = folder.with_name(f".{folder.name}.writing-{os.getpid()}-{uuid4().hex[:8]}")
     try:
         with writing_told(folder):
             for key, place in named.items():
                 file = writing / f"{place}.npy"
                 file.parent.mkdir(parents=True, exist_ok=True)
                 np.save(file, _as_numpy(key, data[key]))
-            writing.rename(folder)
+            _take_place(writing, folder)
     finally:
         shutil.rmtree(writing, ignore_errors=True)
     return MappedGraph(folder, max_edges=max_edges)
+
+
+def _take_place(writing: Path, folder: Path) -> None:
+    """Rename a folder; another one may have appeared there meanwhile, say from a second process."""
+    try:
+        writing.rename(folder)
+    except OSError as error:
+        if folder.exists():
+            raise _taken(folder) from error
+        raise
+
+
+def _taken(folder: Path) -> GraphError:
+    return GraphError(f"{folder} exists already: name a folder that does not, or open it with MappedGraph")
 
 
 def _as_numpy(key: str, value: Tensor) -> Numbers:
