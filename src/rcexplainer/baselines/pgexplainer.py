@@ -111,7 +111,7 @@ class FittedPGExplainer(FittedExplainer):
         Raises:
             CheckpointError: The file is damaged, of another format, or of another GNN.
         """
-        path = Path(path)
+        path = named_file(path, "load(path, model)")
         tensors, header = read_tensors(path, PG_FORMAT)
         with damage_told(path):
             about = json.loads(header["about"])

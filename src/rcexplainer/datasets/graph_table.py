@@ -20,6 +20,7 @@ from rcexplainer.datasets.file_access import access_told
 from rcexplainer.datasets.row_file import check_alike, open_rows
 from rcexplainer.datasets.row_graphs import RowGraphs
 from rcexplainer.errors import DatasetError
+from rcexplainer.saving.files import named_file
 
 log = logging.getLogger(__name__)
 
@@ -150,7 +151,7 @@ def _paths(path: str | Path) -> list[Path]:
     """The files that a path, a folder or a pattern names, by name."""
     if not isinstance(path, str | Path):
         raise DatasetError(f"the path of a table is a text, got {type(path).__name__}")
-    given = Path(path).expanduser()
+    given = named_file(path, "GraphTable(path)").expanduser()
     with access_told(given):
         inside = list(given.iterdir()) if given.is_dir() else None
         single = given.is_file()

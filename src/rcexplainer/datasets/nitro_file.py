@@ -24,6 +24,7 @@ from rcexplainer.datasets.parquet_file import write_tables
 from rcexplainer.datasets.parquet_rows import ROW_GROUP
 from rcexplainer.datasets.row_graphs import rows_of_graphs
 from rcexplainer.errors import DatasetError, require
+from rcexplainer.saving.files import named_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,12 +53,13 @@ def write_nitro(
         WriteError: The file cannot be written, as on a full disk.
         MissingExtraError: pyarrow or, for SMILES, RDKit is not installed.
     """
+    file = named_file(path, "write_nitro(path, num_graphs)")
     require("pyarrow", "tables")
     if content == "smiles":
         require("rdkit.Chem", "chem")
     if num_graphs < 1:
         raise DatasetError(f"num_graphs must be at least 1, got {num_graphs}")
-    return write_tables(Path(path), _row_groups(num_graphs, partial(nitro_rows, seed=seed, content=content), processes))
+    return write_tables(file, _row_groups(num_graphs, partial(nitro_rows, seed=seed, content=content), processes))
 
 
 def nitro_rows(start: int, stop: int, seed: int = 0, content: Content = "graphs") -> "pa.Table":

@@ -13,6 +13,7 @@ from rcexplainer.datasets.parquet_file import write_tables
 from rcexplainer.datasets.parquet_footer import NUMBERS, footer_integers
 from rcexplainer.datasets.row_graphs import rows_of_graphs
 from rcexplainer.errors import DatasetError, require
+from rcexplainer.saving.files import named_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -184,12 +185,12 @@ def to_parquet(graphs: Iterable[Data], path: str | Path) -> Path:
 
     Raises:
         DatasetError: There are none, or one has other attributes than the first.
-        CheckpointError: The path is a folder, or in a file.
+        CheckpointError: The path is none, or a folder, or in a file.
         WriteError: The file cannot be written, as on a full disk; an older one is left as it was.
         MissingExtraError: pyarrow is not installed.
     """
     require("pyarrow", "tables")
-    path = Path(path)
+    path = named_file(path, "to_parquet(graphs, path)")
     return write_tables(path, _tables(graphs, path))
 
 

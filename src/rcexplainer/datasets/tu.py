@@ -16,6 +16,7 @@ from torch_geometric.data import Data
 from torch_geometric.io import read_tu_data
 
 from rcexplainer.datasets.dataset import OUTSIDE, GraphDataset, stratified_split
+from rcexplainer.datasets.file_access import access_told
 from rcexplainer.datasets.tu_download import fetch
 from rcexplainer.datasets.tu_raw import AGAIN, Booleans, Integers, RawSet, check_raw
 from rcexplainer.errors import DatasetError, MissingDataError
@@ -166,7 +167,9 @@ def _find(name: str, root: Path | None) -> Path:
     data = os.environ.get("RCEXPLAINER_DATA")
     places = [root, Path(data).expanduser()] if data else [root]
     for place in places:
-        if (place / name / "raw" / f"{name}_A.txt").is_file():
+        with access_told(place):
+            there = (place / name / "raw" / f"{name}_A.txt").is_file()
+        if there:
             return place / name / "raw"
     try:
         _download(name, root)

@@ -21,7 +21,7 @@ from torch_geometric.data import Data
 from rcexplainer.core.namespace import named, part
 from rcexplainer.errors import CheckpointError
 from rcexplainer.saving.documents import UNFINISHED
-from rcexplainer.saving.files import damage_told, read_tensors, remove_file, write_tensors
+from rcexplainer.saving.files import damage_told, named_file, read_tensors, remove_file, write_tensors, writing_told
 from rcexplainer.saving.lock import claimed
 
 log = logging.getLogger(__name__)
@@ -42,25 +42,31 @@ class FitFile:
         every: Seconds between two writes of parts that are put with `at_once=False`.
 
     Raises:
-        CheckpointError: The path is a folder, or the file is damaged or belongs to another run.
+        CheckpointError: The path is none, or a folder, or the file is damaged or belongs to another run.
     """
 
     def __init__(self, path: str | Path | None, run: dict[str, Any], every: float = WRITE_INTERVAL) -> None:
-        self.path = None if path is None else Path(path)
+        self.path = None if path is None else named_file(path, "fit(…, checkpoint=…)", "checkpoint")
         self.run, self.every = json.loads(json.dumps(run)), every
         self.parts: dict[str, tuple[dict[str, Tensor], str]] = {}
         self.written: float | None = None  # when, on a clock of this process
         self.pending = False  # whether there are parts that are not in the file
         self._held = ExitStack()
-        if self.path is not None and self.path.is_dir():
-            raise CheckpointError(f"the checkpoint {self.path} is a folder: name a file in it")
-        if self.path is not None and self.path.exists():
+        if self.path is not None and self._there(self.path):
             try:
                 self._read(self.path)
             except CheckpointError as error:
                 if self.path.suffix != UNFINISHED:
                     raise
                 log.warning("%s. It is replaced, and the run starts anew", error)
+
+    def _there(self, path: Path) -> bool:
+        """Whether there is such a file."""
+        with writing_told(path):
+            folder, there = path.is_dir(), path.exists()
+        if folder:
+            raise CheckpointError(f"the checkpoint {path} is a folder: name a file in it")
+        return there
 
     def _read(self, path: Path) -> None:
         try:

@@ -21,7 +21,7 @@ from rcexplainer.errors import CheckpointError
 from rcexplainer.gnn.device import device_of
 from rcexplainer.gnn.forward import Forward
 from rcexplainer.gnn.split import SplitModel
-from rcexplainer.saving.files import damage_told, read_tensors, write_tensors
+from rcexplainer.saving.files import damage_told, named_file, read_tensors, write_tensors
 from rcexplainer.saving.fingerprint import describe, recognise
 from rcexplainer.saving.header_claims import MOST_HOPS, check_count
 
@@ -96,7 +96,7 @@ def read_explainer(path: str | Path, model: nn.Module, forward: Forward | None =
     Raises:
         CheckpointError: The file is damaged, of another format, or of another GNN.
     """
-    path = Path(path)
+    path = named_file(path, "load(path, model)")
     tensors, header = read_tensors(path, FORMAT)
     with damage_told(path):
         about = json.loads(header["about"])

@@ -19,19 +19,33 @@ TEMPORARY = ".half"  # how names end of files that are being written
 TRIES = 10  # to write a file whose temporary one vanishes
 
 
-def named_file(path: object, call: str) -> Path:
-    """The file that a user named.
+def named_file(path: object, call: str, argument: str = "path", kind: str = "file") -> Path:
+    """The file, or folder, that a user named.
 
     Args:
         path: As it was given.
         call: The function it was given to, for the error message.
+        argument: Its name there.
+        kind: "file" or "folder".
 
     Raises:
-        CheckpointError: It is no path.
+        CheckpointError: It is no path, or one that no file can have.
     """
-    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
-        raise CheckpointError(f"{call}: path must name a file, got {type(path).__name__}")
-    return Path(path)
+    if not isinstance(path, str | os.PathLike) or not isinstance(text := os.fspath(path), str):
+        raise CheckpointError(f"{call}: {argument} must name a {kind}, got {type(path).__name__}")
+    if not text:
+        raise CheckpointError(f"{call}: {argument} must name a {kind}, got an empty text")
+    if not _possible(text):
+        raise CheckpointError(f"{call}: {argument} must name a {kind}, got {text!r}, which cannot be a path")
+    return Path(text)
+
+
+def _possible(path: str) -> bool:
+    """Whether the system could have a file of this name: none has a NUL, or half of a character."""
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: Mapping[str, str]) -> Path:
@@ -213,14 +227,26 @@ def remove_file(path: Path) -> None:
     _remove_abandoned(path)
 
 
-def _prepare(path: Path) -> None:
-    """Make the folder of a file, and remove what killed processes left of the file there."""
-    if path.is_dir():
-        raise CheckpointError(f"{path} is a folder: name a file in it")
+def make_folder_of(path: Path) -> None:
+    """Make the folder that a file or folder is to be in.
+
+    Args:
+        path: The file or folder.
+
+    Raises:
+        CheckpointError: It would be in a file.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
         raise CheckpointError(f"{path} cannot be written: {path.parent} is a file, or in one; name a folder") from error
+
+
+def _prepare(path: Path) -> None:
+    """Make the folder of a file, and remove what killed processes left of the file there."""
+    if path.is_dir():
+        raise CheckpointError(f"{path} is a folder: name a file in it")
+    make_folder_of(path)
     _remove_abandoned(path)
 
 

@@ -20,7 +20,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from rcexplainer.errors import GraphError
-from rcexplainer.saving.files import writing_told
+from rcexplainer.saving.files import make_folder_of, named_file, writing_told
 from rcexplainer.sources.adjacency import Adjacency
 from rcexplainer.sources.adjacency_files import Numbers, adjacency_files
 from rcexplainer.sources.attribute_levels import attribute_levels
@@ -48,12 +48,15 @@ class MappedGraph(GraphSource):
     """
 
     def __init__(self, path: str | Path, *, index: str | Path | None = None, max_edges: int = MAX_EDGES) -> None:
-        self.path = Path(path)
-        self.index = self.path / "in_edges" if index is None else Path(index)
+        self.path = named_file(path, "MappedGraph(path)", kind="folder")
+        own = self.path / "in_edges"
+        self.index = own if index is None else named_file(index, "MappedGraph(…, index=…)", "index", "folder")
         if not isinstance(max_edges, int) or max_edges < 1:
             raise GraphError(f"max_edges must be a whole number ≥ 1, got {max_edges!r}")
         self.max_edges = max_edges
-        if not self.path.is_dir():
+        with writing_told(self.path):
+            there = self.path.is_dir()
+        if not there:
             raise GraphError(f"there is no folder {self.path}: a mapped graph is a folder with {LAYOUT}")
         if not (self.path / "edge_index.npy").is_file():
             raise GraphError(f"there is no file {self.path / 'edge_index.npy'}: a mapped graph needs {LAYOUT}")
@@ -158,8 +161,10 @@ def map_graph(data: Data, path: str | Path, *, max_edges: int = MAX_EDGES) -> Ma
         raise GraphError(f"a graph is a PyG Data, got {type(data).__name__}")
     if not isinstance(data.edge_index, Tensor) or data.edge_index.dim() != 2 or data.edge_index.size(0) != 2:
         raise GraphError("the graph needs edge_index of shape [2, num_edges]")
-    folder = Path(path)
-    if folder.exists():
+    folder = named_file(path, "map_graph(data, path)", kind="folder")
+    with writing_told(folder):
+        taken = folder.exists()
+    if taken:
         raise _taken(folder)
     levels = attribute_levels(data)
     y = data.get("y")
@@ -172,6 +177,7 @@ def map_graph(data: Data, path: str | Path, *, max_edges: int = MAX_EDGES) -> Ma
     writing = folder.with_name(f".{folder.name}.writing-{os.getpid()}-{uuid4().hex[:8]}")
     try:
         with writing_told(folder):
+            make_folder_of(folder)
             for key, place in named.items():
                 file = writing / f"{place}.npy"
                 file.parent.mkdir(parents=True, exist_ok=True)

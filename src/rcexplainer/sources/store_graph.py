@@ -22,6 +22,7 @@ from torch_geometric.data.graph_store import EdgeAttr, EdgeLayout, GraphStore
 from torch_geometric.index import ptr2index
 
 from rcexplainer.errors import GraphError
+from rcexplainer.saving.files import named_file
 from rcexplainer.short_repr import short_repr
 from rcexplainer.sources.adjacency import Adjacency
 from rcexplainer.sources.adjacency_files import Numbers, adjacency_files, kept_index
@@ -69,7 +70,7 @@ class StoreGraph(GraphSource):
     ) -> None:
         self.feature_store, self.graph_store = feature_store, graph_store
         self.max_edges = max_edges
-        self._index = None if index is None else Path(index)
+        self._index = None if index is None else named_file(index, "StoreGraph(…, index=…)", "index", "folder")
         self._edge_attr = _edge_attr(graph_store)
         attrs: Sequence[TensorAttr] = feature_store.get_all_tensor_attrs()
         on_edges = [attr for attr in attrs if _of_edges(attr)]

@@ -11,6 +11,7 @@ from torch_geometric.data import Data
 
 from rcexplainer.errors import RCExplainerError, require
 from rcexplainer.explanation import EdgeReading, Explanation, Failure
+from rcexplainer.saving.files import named_file
 from rcexplainer.viz.drawing_options import DrawingOptions
 from rcexplainer.viz.drawing_style import DrawingStyle, lay_out
 from rcexplainer.viz.explanation_figure import close, frame, titles, write_drawing
@@ -52,8 +53,9 @@ def compare(
             unknown.
         MissingExtraError: matplotlib is not installed.
     """
-    if path is not None:
-        figure_kind(Path(path))
+    file = None if path is None else named_file(path, "compare(explanations_by_method, path)")
+    if file is not None:
+        figure_kind(file)
     if not isinstance(explanations_by_method, Mapping):
         raise RCExplainerError(
             f"compare takes {{method name: explanation, …}}, got {type(explanations_by_method).__name__}"
@@ -85,7 +87,7 @@ def compare(
     first = next(iter(good.values()))
     said = f"Predicted {prediction_text(first, first.prediction, first.probabilities)}."
     close(figure, drawing, list(good.values()), [said, *drawing.notes])
-    return figure if path is None else write_drawing(figure, path)
+    return figure if file is None else write_drawing(figure, file)
 
 
 def check_same_instance(explanations: Mapping[str, Explanation]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from rcexplainer.errors import MissingExtraError, RCExplainerError, require
 from rcexplainer.explanation import EdgeReading, Explanation
-from rcexplainer.saving.files import write_whole
+from rcexplainer.saving.files import named_file, write_whole
 from rcexplainer.viz.drawing_options import DrawingOptions
 from rcexplainer.viz.drawing_style import DrawingStyle, InstanceDrawing, lay_out
 from rcexplainer.viz.figure import Figure, figure_bytes, figure_kind
@@ -58,10 +58,11 @@ def draw(
         RCExplainerError: The suffix, reading or style is unknown.
         MissingExtraError: matplotlib is not installed, or RDKit where style is "molecule".
     """
-    if path is not None:
-        figure_kind(Path(path))
+    file = None if path is None else named_file(path, "draw(path)")
+    if file is not None:
+        figure_kind(file)
     figure = explanation_figure(one, lay_out([one], style, DrawingOptions(reading, node_names, edge_names, numbers)))
-    return figure if path is None else write_drawing(figure, path)
+    return figure if file is None else write_drawing(figure, file)
 
 
 def notebook_svg(one: Explanation) -> str | None:
@@ -81,7 +82,7 @@ def notebook_svg(one: Explanation) -> str | None:
     return text[text.index("<svg") :]
 
 
-def write_drawing(figure: Figure, path: str | Path) -> Path:
+def write_drawing(figure: Figure, path: Path) -> Path:
     """Write a drawing to a file, in the format of its suffix; the texts of an SVG stay text.
 
     Args:
@@ -91,7 +92,7 @@ def write_drawing(figure: Figure, path: str | Path) -> Path:
     Returns:
         The path.
     """
-    return write_whole(Path(path), rendered(figure, figure_kind(Path(path))))
+    return write_whole(path, rendered(figure, figure_kind(path)))
 
 
 def rendered(figure: Figure, kind: str) -> bytes:

@@ -7,7 +7,7 @@ from rcexplainer.disclosure import refuse_withheld
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.method.fitted_explainer import FittedExplainer
-from rcexplainer.saving.files import write_whole
+from rcexplainer.saving.files import named_file, write_whole
 from rcexplainer.viz.page.contents import Results, make_document
 from rcexplainer.viz.page.curves import DeletionCurve, deletion_curves
 from rcexplainer.viz.page.render import render_page
@@ -48,7 +48,7 @@ def page(
         raise RCExplainerError(
             f"page(explanations, path, fitted): path must name a file, such as 'page.html', got {type(path).__name__}"
         )
-    path = checked_page_path(Path(path))
+    path = checked_page_path(named_file(path, "page(explanations, path, fitted)"))
     results = _by_method(explanations)
     number = max(map(len, results.values()), default=0)
     if names is not None and len(names) != number:
