@@ -363,9 +363,55 @@ def test_arguments_that_do_not_exist(graphs, fitted) -> None:
         (lambda: fitted.explain(graphs[0], 3), "give the other arguments by name, such as index=…"),
         (lambda: fitted.explain(), r"explain\(graphs\): missing a required argument: 'graphs'"),
         (lambda: rc.load("explainer.safetensors"), r"load\(path, model\): missing a required argument: 'model'"),
+        (lambda: rc.metrics.fidelity([]), r"^fidelity\(model, explanations, sparsity\): missing .* 'explanations'$"),
+        (
+            lambda: rc.metrics.fidelity(Net(), [], [0.5], 3),
+            r"^fidelity\(model, explanations, sparsity\): too many posit",
+        ),
+        (
+            lambda: rc.metrics.robustness(fitted, graphs, nois=[0.1]),
+            "^robustness has no argument nois; did you mean noise",
+        ),
+        (lambda: rc.metrics.robustness(fitted, graphs, [0.1], 8, "paper"), "give the other arguments by name, such as"),
     ):
         with pytest.raises(ArgumentError, match=said):
             call()
+
+
+@pytest.mark.parametrize("name", [name for name in rc.metrics.__all__ if name.islower()])
+def test_every_metric_says_what_it_is_called_with(name: str) -> None:
+    with pytest.raises(ArgumentError, match=rf"^{name} has no argument colour; it has "):
+        getattr(rc.metrics, name)(colour="red")
+    with pytest.raises(ArgumentError, match=rf"^{name}\(.*\): missing a required argument: "):
+        getattr(rc.metrics, name)()
+
+
+def test_a_model_in_the_place_of_its_explainer(fitted, graphs, tmp_path) -> None:
+    one, needed = fitted.explain(graphs[0]), "needs a fitted explainer, such as rc.RCExplainer"
+    for given in (Net(), None, 3, graphs[0]):
+        said = rf"{needed}\(\)\.fit\(model, graphs\), got {type(given).__name__}$"
+        with pytest.raises(RCExplainerError, match=rf"^robustness\(fitted, graphs\) {said}"):
+            rc.metrics.robustness(given, graphs)
+        with pytest.raises(RCExplainerError, match=rf"^explain_time\(fitted, graphs\) {said}"):
+            rc.metrics.explain_time(given, graphs)
+        with pytest.raises(
+            RCExplainerError, match=r"(?s)^region_agreement needs a fitted RCExplainer, .* has no regions$"
+        ):
+            rc.metrics.region_agreement(given, [one])
+        if given is not None:
+            with pytest.raises(RCExplainerError, match=rf"^page\(explanations, path, fitted\) {said}"):
+                rc.viz.page(one, tmp_path / "page.html", given)
+    with pytest.raises(NotFittedError):
+        rc.metrics.explain_time(rc.RCExplainer(), graphs)
+    with pytest.raises(RCExplainerError, match="explain_time needs a list of graphs, got generator"):
+        rc.metrics.explain_time(fitted, (one for one in graphs))
+
+
+def test_more_edges_than_there_are_numbers_for_are_all_edges(fitted, graphs) -> None:
+    one = fitted.explain(graphs[0])
+    assert torch.equal(one.top(2**80), one.top(len(one.units)))
+    few, many = (rc.metrics.robustness(fitted, graphs, [0.0], k) for k in (10_000, 2**80))
+    assert str(few.auc) == str(many.auc)
 
 
 def test_a_type_error_inside_a_function_stays_one() -> None:

@@ -83,8 +83,8 @@ def misfit(
         if unknown not in known:
             return unknown_argument(name, unknown, known, settings(type(args[0])) if method else ())
     first = [one.name for one in parameters if one.kind is not one.KEYWORD_ONLY]
-    if problem.startswith("too many"):
-        rest = [one for one in known if one not in first]
+    rest = [one for one in known if one not in first]
+    if problem.startswith("too many") and rest:
         return f"{name}({', '.join(first)}, …): give the other arguments by name, such as {rest[0]}=…"
     return f"{name}({', '.join(first)}): {problem}"
 

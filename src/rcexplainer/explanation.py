@@ -267,7 +267,7 @@ class Explanation:
         """
         if not isinstance(k, Integral) or k < 0:
             raise RCExplainerError(f"top(k) takes k ≥ 0, a number of edges, got {k!r}")
-        return self.units.to_edges(self.unit_order < k, False)
+        return self.units.to_edges(self.unit_order < min(int(k), torch.iinfo(torch.long).max), False)
 
     def at_sparsity(self, sparsity: float) -> Tensor:
         """The explanation at a given sparsity: the first max(1, round((1 − sparsity)·units)) units (`top`).

@@ -18,7 +18,7 @@ from rcexplainer.metrics.motif import auc
 
 def edge_auc(clean: Explanation, noisy: Explanation, k: int) -> float:
     """AUC of the noisy scores against the clean top k pairs; nan if all pairs or none are among them."""
-    top = ranks(clean.unit_scores, clean.units.owner, clean.units.ptr) < k
+    top = ranks(clean.unit_scores, clean.units.owner, clean.units.ptr) < min(k, len(clean.units))
     return auc(noisy.unit_scores, torch.isin(_codes(noisy), _codes(clean)[top]))
 
 

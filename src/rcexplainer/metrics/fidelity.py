@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from rcexplainer.arguments import clear_arguments
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn.instances import Instances
@@ -51,6 +52,7 @@ class Sufficiency(ShortRepr):
     kept: tuple[float, ...]  # ↑
 
 
+@clear_arguments()
 def fidelity(
     model: ExplainedModel, explanations: Sequence[Explanation], sparsity: Sequence[float] = SPARSITIES
 ) -> Fidelity:
@@ -69,6 +71,7 @@ def fidelity(
     return Fidelity(tuple(sparsity), tuple(drops.mean(1).tolist()), tuple(changed.mean(1).tolist()), each)
 
 
+@clear_arguments()
 def sufficiency(
     model: ExplainedModel, explanations: Sequence[Explanation], sparsity: Sequence[float] = SPARSITIES
 ) -> Sufficiency:

@@ -25,6 +25,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from rcexplainer.arguments import clear_arguments
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn.split import SplitModel
@@ -58,6 +59,7 @@ class FlipStability(ShortRepr):
     each_original: tuple[tuple[float, ...], ...] = field(default=(), repr=False)
 
 
+@clear_arguments()
 def flip_stability(
     model: ExplainedModel,
     explanations: Sequence[Explanation | Failure],

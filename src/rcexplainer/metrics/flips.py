@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from numbers import Real
 from statistics import median
 
+from rcexplainer.arguments import clear_arguments
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation
 from rcexplainer.metrics.explained_model import check_explanations
@@ -28,6 +29,7 @@ class Counterfactuals:
     minimal: float  # ↑
 
 
+@clear_arguments()
 def counterfactuals(explanations: Sequence[Explanation], within: float = 1.0) -> Counterfactuals:
     """Summarise the counterfactuals of explanations.
 

@@ -22,6 +22,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
+from rcexplainer.arguments import clear_arguments
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import EdgeReading, Explanation
 from rcexplainer.metrics.explained_model import check_explanations
@@ -58,6 +59,7 @@ def auc(scores: Tensor, positive: Tensor) -> float:
     return float((rank[inverse][positive].sum() - count * (count + 1) / 2) / (count * others))
 
 
+@clear_arguments()
 def motif_auc(
     explanations: Sequence[Explanation],
     truth: Truth = "own",
@@ -104,6 +106,7 @@ def motif_aucs(
     return [auc(*_compared(one, truth, reading, live)) for one in explanations]
 
 
+@clear_arguments()
 def motif_accuracy(
     explanations: Sequence[Explanation], truth: Truth = "own", *, reading: EdgeReading = "scores"
 ) -> float:
@@ -136,6 +139,7 @@ def motif_accuracies(
     return [_share(one, truth, reading) for one in explanations]
 
 
+@clear_arguments()
 def motif_recovery(explanations: Sequence[Explanation], reading: EdgeReading = "scores") -> MotifRecovery:
     """All four numbers of one reading, against the own motif.
 

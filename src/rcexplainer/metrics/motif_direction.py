@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from rcexplainer.arguments import clear_arguments
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn.effects import single_deletions
 from rcexplainer.gnn.instances import Instances
@@ -33,6 +34,7 @@ class MotifDirection:
     neither: float
 
 
+@clear_arguments()
 def motif_direction(
     model: ExplainedModel, explanations: Sequence[Explanation], tolerance: float = NOTHING
 ) -> MotifDirection:

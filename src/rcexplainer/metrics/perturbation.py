@@ -22,6 +22,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from rcexplainer.arguments import clear_arguments
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.gnn.graph_checks import check_graph
 from rcexplainer.sources.attribute_levels import edge_level_keys
@@ -37,6 +38,7 @@ Numbers: TypeAlias = npt.NDArray[Any]
 Changes: TypeAlias = Callable[[Numbers, int, float, np.random.Generator], tuple[Numbers, Numbers]]
 
 
+@clear_arguments()
 def perturb(
     graph: Data,
     noise: float,

@@ -20,6 +20,7 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
+from rcexplainer.arguments import clear_arguments
 from rcexplainer.core.regions import Regions
 from rcexplainer.core.segments import ranks
 from rcexplainer.errors import RCExplainerError
@@ -97,6 +98,7 @@ class ClassPairs(NamedTuple):
     region: Tensor
 
 
+@clear_arguments()
 def region_agreement(
     fitted: WithRegions,
     explanations: Sequence[Explanation],
@@ -212,7 +214,7 @@ def _pairs(region: Tensor) -> tuple[int, int]:
 def _compared(one: Explanation, k: int | None) -> Tensor:
     """[k] the units that are compared."""
     if k is not None:
-        return (ranks(one.unit_scores, one.units.owner, one.units.ptr) < k).nonzero().flatten()
+        return (ranks(one.unit_scores, one.units.owner, one.units.ptr) < min(k, len(one.units))).nonzero().flatten()
     found = one.counterfactual
     return one.removed_units if found is not None and found.flipped else torch.empty(0, dtype=torch.long)
 

@@ -26,9 +26,11 @@ from torch import Tensor
 from torch_geometric.data import Data
 from tqdm.auto import tqdm
 
+from rcexplainer.arguments import clear_arguments
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
 from rcexplainer.gnn.graph_checks import Graphs, list_graphs
+from rcexplainer.method.fitted_check import check_fitted
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.results import Search
 from rcexplainer.method.settings import whole
@@ -69,6 +71,7 @@ class Robustness(ShortRepr):
     each: tuple[tuple[tuple[float | None, ...], ...], ...] = field(default=(), repr=False)
 
 
+@clear_arguments()
 def robustness(
     fitted: FittedExplainer,
     graphs: Graphs,
@@ -102,6 +105,7 @@ def robustness(
     Raises:
         RCExplainerError: An argument is not valid, or no graph can be explained.
     """
+    check_fitted("robustness(fitted, graphs)", fitted, "split", "explain_iter")
     if fitted.split.task != "graph":
         raise RCExplainerError(f"robustness is defined for graphs, the explainer was fitted for {fitted.split.task}s")
     sizes = tuple(k) if isinstance(k, Sequence) else (k,)

@@ -5,14 +5,16 @@ The first explanation is reported apart: it includes loading and compilation.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
 from torch_geometric.data import Data
 
+from rcexplainer.arguments import clear_arguments
 from rcexplainer.errors import RCExplainerError
+from rcexplainer.method.fitted_check import check_fitted
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.method.results import Search
 from rcexplainer.metrics.direction import BETTER, Direction
@@ -32,6 +34,7 @@ class ExplainTime:
     batched: float  # per graph, all graphs in one call
 
 
+@clear_arguments()
 def explain_time(fitted: FittedExplainer, graphs: Sequence[Data], *, search: Search = "none") -> ExplainTime:
     """Explain every graph by itself, then all graphs in one call.
 
@@ -41,10 +44,13 @@ def explain_time(fitted: FittedExplainer, graphs: Sequence[Data], *, search: Sea
         search: "none", "prefix" or "greedy".
 
     Raises:
-        RCExplainerError: There are fewer than two graphs.
+        RCExplainerError: There are fewer than two graphs, or `fitted` is no fitted explainer.
     """
+    if not isinstance(graphs, Sized):
+        raise RCExplainerError(f"explain_time needs a list of graphs, got {type(graphs).__name__}")
     if len(graphs) < 2:
         raise RCExplainerError(f"explain_time needs at least two graphs, the first warms up; got {len(graphs)}")
+    check_fitted("explain_time(fitted, graphs)", fitted, "explain")
     singles = [_seconds(fitted, [graph], search) for graph in graphs]
     return summary(singles, _seconds(fitted, list(graphs), search) / len(graphs))
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from rcexplainer.disclosure import refuse_withheld
 from rcexplainer.errors import RCExplainerError
 from rcexplainer.explanation import Explanation, Failure
+from rcexplainer.method.fitted_check import check_fitted
 from rcexplainer.method.fitted_explainer import FittedExplainer
 from rcexplainer.saving.files import named_file, write_whole
 from rcexplainer.viz.page.contents import Results, make_document
@@ -50,6 +51,8 @@ def page(
         )
     path = checked_page_path(named_file(path, "page(explanations, path, fitted)"))
     results = _by_method(explanations)
+    if fitted is not None:
+        check_fitted("page(explanations, path, fitted)", fitted, "split")
     number = max(map(len, results.values()), default=0)
     if names is not None and len(names) != number:
         raise RCExplainerError(f"names must have one text for each of {number} instances, got {len(names)}")
