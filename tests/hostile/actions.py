@@ -177,7 +177,8 @@ def some_explanations(one: Pooled, search: str) -> list[Explanation]:
     ]
 
 
-KS = mostly(st.integers(0, 9))
+KS = mostly(st.integers(0, 9), ODD_VALUES | st.just(2**80))
+ODD_PATHS = st.sampled_from([3, b"x", [], object, "", ".", "/", "a\0b", "a\ud800", "a" * 300, Path("a\0b")])
 SHARES = mostly(st.floats(0, 1))
 
 
@@ -207,6 +208,7 @@ def metrics(draw: st.DrawFn) -> Case:
     search, m = draw(st.sampled_from(["prefix", "none"])), rc.metrics
     empty, levels = draw(st.integers(0, 9)) == 9, draw(mostly(st.lists(st.floats(-0.2, 1.2), max_size=2)))
     k, number = draw(KS), draw(SHARES)
+    fitted = draw(seldom(st.just(one.fitted), st.just(one.model) | ODD_VALUES))
     graph = draw(hostile.graphs(one.features, one.edge_features, faults=1))
     calls: dict[str, Callable[[list[Explanation]], Any]] = {
         "fidelity": lambda found: m.fidelity(one.model, found, levels),
@@ -217,9 +219,9 @@ def metrics(draw: st.DrawFn) -> Case:
         "motif_recovery": lambda found: m.motif_recovery(found),
         "motif_direction": lambda found: m.motif_direction(one.model, found),
         "flip_stability": lambda found: m.flip_stability(one.model, found, levels, copies=2),
-        "robustness": lambda found: m.robustness(one.fitted, [graph, *one.graphs[:1]], levels, k=k),
-        "explain_time": lambda found: m.explain_time(one.fitted, [graph] if empty else [graph, graph]),
-        "region_agreement": lambda found: m.region_agreement(one.fitted, found, k=k, permutations=3),
+        "robustness": lambda found: m.robustness(fitted, [graph, *one.graphs[:1]], levels, k=k),
+        "explain_time": lambda found: m.explain_time(fitted, [graph] if empty else [graph, graph]),
+        "region_agreement": lambda found: m.region_agreement(fitted, found, k=k, permutations=3),
         "perturb": lambda found: m.perturb(graph, number, np.random.default_rng(0)),
         "region_summary": lambda found: str(one.fitted.region_summary(found)),
     }
@@ -228,7 +230,7 @@ def metrics(draw: st.DrawFn) -> Case:
         name = "fidelity"
     members = (graph,) if name in ("robustness", "explain_time", "perturb") else ()
     call = lambda: calls[name]([] if empty else some_explanations(one, search))  # noqa: E731
-    with_values = f"search={search}, levels={levels!r}, k={k!r}, number={number!r}"
+    with_values = f"search={search}, levels={levels!r}, k={k!r}, number={number!r}, fitted={type(fitted)}"
     text = f"metrics.{name} of {one.task} {one.name}, {with_values}, {hostile.Given(graph, [graph])}"
     return Case(text, call, one.model, members)
 
@@ -241,18 +243,19 @@ def drawings(draw: st.DrawFn) -> Case:
     style = draw(mostly(st.sampled_from(["auto", "graph", "molecule"])))
     names = draw(mostly(st.sampled_from([(), ("C",), ("C", "N", "O", "H")]), st.sampled_from(["x", ("", "<b>")])))
     what = draw(st.sampled_from(["draw", "page", "compare", "notebook"]))
+    path = draw(mostly(st.just(SCRATCH / f"drawing{suffix}"), ODD_PATHS))
+    fitted = draw(seldom(st.just(None), st.just(one.model) | ODD_VALUES))
 
     def call() -> None:
         import matplotlib.pyplot as plt
 
         SCRATCH.mkdir(exist_ok=True)
-        path = SCRATCH / f"drawing{suffix}"
         found = some_explanations(one, "prefix")[:1] if graph is None else [one.fitted.explain(graph)]
         try:
             if what == "draw":
                 found[0].draw(path, style=style, node_names=names)
             elif what == "page":
-                rc.viz.page(found, path, node_names=names)
+                rc.viz.page(found, path, fitted, node_names=names)
             elif what == "compare":
                 rc.viz.compare({"one": found[0], "<other>": found[0]}, path, style=style, node_names=names)
             else:
@@ -261,7 +264,8 @@ def drawings(draw: st.DrawFn) -> Case:
             plt.close("all")
 
     members = () if graph is None else (graph,)
-    return Case(f"{what} {one.task} {one.name} {suffix} {style!r} {names!r}", call, one.model, members)
+    text = f"{what} {one.task} {one.name} {path!r} {style!r} {names!r} fitted={type(fitted)}"
+    return Case(text, call, one.model, members)
 
 
 @st.composite
@@ -293,22 +297,26 @@ def data(draw: st.DrawFn) -> Case:
     option = draw(st.dictionaries(st.sampled_from(["num_graphs", "seed", "root", "colour"]), SMALL_VALUES, max_size=1))
     given = draw(hostile.calls(FEATURES, 0, most=3))
     labels = draw(mostly(st.lists(st.integers(0, 3), max_size=9)))
+    odd_path = draw(seldom(st.none(), ODD_PATHS))
 
     def call() -> Any:
         SCRATCH.mkdir(exist_ok=True)
-        path = SCRATCH / "table.parquet"
+        path = SCRATCH / "table.parquet" if odd_path is None else odd_path
         if what == "load":
             small = {"num_graphs": 6} if name in ("ba-2motifs", "nitro", "three-motifs") else {}
             return len(rc.datasets.load(name, **{"root": SCRATCH, **small, **option}))
         if what == "to_parquet":
             return list(rc.datasets.GraphTable(rc.datasets.to_parquet(given.value, path)))
         if what == "table":
-            return rc.datasets.GraphTable(name)
+            return rc.datasets.GraphTable(name if odd_path is None else odd_path)
         if what == "map_graph":
-            return rc.datasets.map_graph(given.value, SCRATCH / f"mapped-{id(given)}")
+            place = SCRATCH / f"mapped-{id(given)}" if odd_path is None else odd_path
+            return rc.datasets.map_graph(given.value, place)
         return rc.datasets.task_of(name) if what == "task_of" else rc.datasets.stratified_split(labels, 0)
 
-    return Case(f"datasets.{what} {name!r} {option} {given} {labels!r}", call, None, tuple(given.members))
+    return Case(
+        f"datasets.{what} {name!r} {option} {given} {labels!r} path={odd_path!r}", call, None, tuple(given.members)
+    )
 
 
 @st.composite
@@ -318,7 +326,8 @@ def files(draw: st.DrawFn) -> Case:
     trained = pooled(len(SPECS) - 3)
     assert trained is not None
     other = draw(st.sampled_from(sorted(models.MODELS)))
-    right, place = draw(st.booleans()), draw(st.sampled_from(["file", "folder", "missing", "text", "cut"]))
+    right, place = draw(st.booleans()), draw(st.sampled_from(["file", "folder", "missing", "text", "cut", "odd"]))
+    odd_path = draw(ODD_PATHS)
 
     def call() -> Any:
         SCRATCH.mkdir(exist_ok=True)
@@ -326,6 +335,8 @@ def files(draw: st.DrawFn) -> Case:
         trained.fitted.save(path)
         if place == "folder":
             trained.fitted.save(SCRATCH)
+        if place == "odd":
+            return rc.load(odd_path, trained.model) if right else trained.fitted.save(odd_path)
         if place == "cut":
             path.write_bytes(path.read_bytes()[:-9])
         if place == "text":
@@ -336,7 +347,11 @@ def files(draw: st.DrawFn) -> Case:
         return found.explain(trained.graphs[:2])
 
     return Case(
-        f"save and load, {place}, {'its model' if right else other} {one.name}", call, trained.model, (), trained.ask
+        f"save and load, {place} {odd_path!r}, {'its model' if right else other} {one.name}",
+        call,
+        trained.model,
+        (),
+        trained.ask,
     )
 
 
