@@ -210,6 +210,26 @@ def test_an_evaluation_holds_its_folder(tmp_path):
         pass
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions are POSIX")
+@pytest.mark.parametrize("mask", [0o022, 0o077, 0o277])
+def test_a_file_has_the_permissions_of_any_new_one(tmp_path, monkeypatch, mask):
+    """They are given when it is whole: it is written also where new files may only be read."""
+    modes, opened = [], Path.open
+
+    def noted(self: Path, *args, **kwargs):
+        modes.append(self.stat().st_mode & 0o777)
+        return opened(self, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "open", noted)
+    before = os.umask(mask)
+    try:
+        write_whole(tmp_path / "file", b"whole")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o666 & ~mask
+    assert set(modes) == {0o600}
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are looked up as POSIX has it")
 def test_what_a_killed_process_left_half_written_is_removed(tmp_path):
     gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True)

@@ -266,11 +266,7 @@ def _temporary(path: Path) -> Path:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.{os.getpid()}-", suffix=TEMPORARY)
     os.close(handle)
     temporary = Path(name)
-    try:
-        temporary.chmod(0o666 & ~_umask())  # as for any new file; temporary ones are private
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    temporary.chmod(0o600)  # whatever new files may be: this one is written
     return temporary
 
 
@@ -278,6 +274,7 @@ def _move(temporary: Path, path: Path) -> None:
     """Put a file in its place once all of it is on the disk."""
     with temporary.open("r+b") as file:
         os.fsync(file.fileno())
+    temporary.chmod(0o666 & ~_umask())  # as for any new file; temporary ones are private
     temporary.replace(path)
 
 
