@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from torch_geometric.data import Data, HeteroData
+from torch_geometric.data import Data, HeteroData, TemporalData
 from torch_geometric.nn import GCNConv, global_mean_pool
 
 import rcexplainer as rc
@@ -268,6 +268,10 @@ class DGLGraph:
     [
         (DGLGraph(), r"got a dgl DGLGraph: .*from_dgl"),
         (HeteroData(), r"heterogeneous graphs are not supported: got HeteroData; .*to_homogeneous\(\)"),
+        (
+            TemporalData(src=torch.tensor([0]), dst=torch.tensor([1]), t=torch.tensor([0])),
+            r"temporal graphs are not supported: got TemporalData; .*torch.stack\(\[events.src, events.dst\]\)",
+        ),
         ((torch.ones(2, 3), torch.zeros(2, 2)), r"got tuple: .* Data\(x=x, edge_index=edge_index\)"),
         ({"edge_index": 1}, r"got dict: Data\(\*\*graph\)"),
         ({"first": Data(x=torch.ones(1, 3))}, r"got dict: .* without their names: list\(graphs.values\(\)\)"),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, default_collate
-from torch_geometric.data import Data, HeteroData
+from torch_geometric.data import Data, HeteroData, TemporalData
 
 # Packages with graphs of their own: what PyG has to convert them. Some of these can be iterated over, by node.
 CONVERTERS = {
@@ -28,6 +28,11 @@ def not_graphs(given: object) -> str | None:
         return (
             "heterogeneous graphs are not supported: got HeteroData; pass homogeneous Data objects, such as "
             "those of .to_homogeneous(), with a model for them"
+        )
+    if isinstance(given, TemporalData):  # what it holds is TemporalData again, without end
+        return (
+            "temporal graphs are not supported: got TemporalData; make a Data of its events, such as "
+            "Data(x=x, edge_index=torch.stack([events.src, events.dst]))"
         )
     if package in CONVERTERS:
         return f"expected PyG Data objects, got a {package} {name}: {CONVERTERS[package]}"
