@@ -11,6 +11,7 @@ replace_input     replaces the input of one module
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
+from threading import get_ident
 from typing import Any
 
 import torch
@@ -18,6 +19,7 @@ from torch import Tensor, nn
 from torch.nn.parameter import UninitializedParameter
 
 from rcexplainer.errors import SplitError
+from rcexplainer.gnn.turns import TURNS, Part, parts_of
 
 
 class Untouched:
@@ -25,7 +27,8 @@ class Untouched:
 
     Inside: evaluation mode, parameters without gradients, no cached adjacency. Afterwards attributes, hooks, buffers,
     flags and caches of every submodule are restored, also after an error. Contexts may be nested; the outermost one
-    does the work.
+    does the work. Another thread that enters waits until the outermost one is left (`turns`); so no context may stay
+    open across a `yield` to the user.
 
     Args:
         model: The model.
@@ -34,14 +37,18 @@ class Untouched:
     def __init__(self, model: nn.Module) -> None:
         self.model = model
         self._before: list[_Snapshot] = []
+        self._parts: list[Part] = [model]  # as they were found last
+        self._taken: list[int] = []
         self._depth = 0
+        self._thread: int | None = None  # the one inside; only that thread itself ever finds its own number here
 
     def __enter__(self) -> None:
-        self._depth += 1
-        if self._depth > 1:
+        if self._thread == get_ident():
+            self._depth += 1
             return
+        modules, self._taken = self._turn()
+        self._thread, self._depth = get_ident(), 1
         try:
-            modules = list(self.model.modules())
             self._before = [_Snapshot(module) for module in modules]
             if any(module.training for module in modules):
                 self.model.eval()
@@ -58,9 +65,27 @@ class Untouched:
         self._depth -= 1
         if self._depth:
             return
-        for snapshot in self._before:
-            snapshot.restore()
-        self._before = []
+        try:
+            for snapshot in self._before:
+                snapshot.restore()
+        finally:
+            taken, self._before, self._taken, self._thread = self._taken, [], [], None
+            TURNS.give(taken)
+
+    def _turn(self) -> tuple[list[nn.Module], list[int]]:
+        """Take all parts of the model; which ones it has is known only to the thread whose turn it is."""
+        while True:
+            expected = [*map(id, self._parts)]
+            taken = TURNS.take(expected)
+            try:
+                modules = list(self.model.modules())
+                self._parts = parts_of(modules)
+                if [*map(id, self._parts)] == expected:
+                    return modules, taken
+            except BaseException:
+                TURNS.give(taken)
+                raise
+            TURNS.give(taken)
 
 
 CONTAINERS = (dict, list, set)
@@ -104,8 +129,10 @@ class _Snapshot:
 
     def restore(self) -> None:
         written = [(tensor, values) for tensor, version, values in self.tensors if self._written(tensor, version)]
-        self.module.__dict__.clear()
-        self.module.__dict__.update(self.attributes)
+        now = self.module.__dict__
+        now.update(self.attributes)  # never empty: a thread whose model shares the module may be looking at it
+        for name in now.keys() - self.attributes.keys():
+            del now[name]
         for container, content in self.containers:
             if content is None and not container:
                 continue
