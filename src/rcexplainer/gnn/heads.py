@@ -102,14 +102,16 @@ def _phi_fc(trial: Trial, module: nn.Module, embedding: Tensor) -> tuple[Callabl
     """φ_fc in the cheapest way that works, and how far its output is from the model's."""
     # In reverse order, so that a head that still reads the graphs cannot pass by having the same ones at hand.
     shuffled, expected = embedding.flip(0), trial.reference.flip(0)
+    inside, outside = embedding.dtype, expected.dtype  # the precisions of the head itself, and of what is told of it
 
     def alone(embedding: Tensor) -> Tensor:
-        return first_fitting(module(embedding), len(embedding), "the head")
+        return first_fitting(module(embedding.to(inside)), len(embedding), "the head").to(outside)
 
     def rest_of_model(carrier: Data) -> Callable[[Tensor], Tensor]:
         def run(embedding: Tensor) -> Tensor:
-            with replace_input(module, embedding):
-                return first_fitting(trial.forward(trial.model, carrier, None), len(embedding), trial.name)
+            with replace_input(module, embedding.to(inside)):
+                found = first_fitting(trial.forward(trial.model, carrier, None), len(embedding), trial.name)
+            return found.to(outside)
 
         return run
 

@@ -18,6 +18,11 @@ def node_inputs(done: Pass, batch: Data, inputs: str) -> Tensor:
             outputs of all layers, the same scaled to length 1 (networks often normalise or
             saturate after a layer), the node features, and the hop distances in computation graphs.
     """
+    return _columns(done, batch, inputs).to(done.embedding.dtype)
+
+
+def _columns(done: Pass, batch: Data, inputs: str) -> Tensor:
+    """The same in whatever precision layers and features are."""
     layers = done.layers or (plain_features(batch, done.embedding),)
     if inputs == "last":
         return layers[-1]

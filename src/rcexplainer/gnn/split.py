@@ -61,7 +61,7 @@ class Pass(ShortRepr):
     """One run of the model over a batch."""
 
     embedding: Tensor  # [instances, d]
-    output: Tensor  # [instances, C], as the model returned it
+    output: Tensor  # [instances, C], of the kind that the model returns
     layers: tuple[Tensor, ...]  # node embeddings after each message-passing layer, [nodes, d_l]
 
 
@@ -81,6 +81,7 @@ class SplitModel:
     mask_error: float  # |φ(mask 0) − φ(deleted)| on the probe graphs, as a share of the effect of the deletion
     scope: Untouched = field(repr=False)
     _head: Callable[[Tensor], Tensor] = field(repr=False)
+    dtype: torch.dtype = torch.float32  # of masks, embeddings and outputs, whatever the model has inside (`precision`)
     forward_name: str | None = None  # of a `forward` that the user gave, as `module:function`
     until: float = inf  # a moment of `time.monotonic()`: no run of the model begins after it
 
@@ -125,12 +126,12 @@ class SplitModel:
             if mask is None or route is None:
                 returned = self.forward(self.model, batch, None)
             elif mask.shape == (batch.num_edges,):
-                returned = route(self.model, self.forward, batch, mask)
+                returned = route(self.model, self.forward, batch, mask.to(self.dtype))
             else:
                 raise SplitError(f"a mask needs one value for each of {batch.num_edges} edges, got {tuple(mask.shape)}")
             # A copy: what a model returns may be memory that its next call writes to.
-            output = first_fitting(returned, rows, type(self.model).__name__).clone()
-        done = Pass(seen[-1] if seen else output, output, tuple(layers))
+            output = first_fitting(returned, rows, type(self.model).__name__).to(self.dtype).clone()
+        done = Pass(seen[-1].to(self.dtype) if seen else output, output, tuple(layers))
         roots = batch.get("root_index") if self.task == "node" else None
         return done if roots is None else Pass(done.embedding[roots], done.output[roots], done.layers)
 
@@ -258,6 +259,7 @@ def split_model(
         error,
         scope,
         phi_fc,
+        trial.reference.dtype,
         None if forward is None else function_name(forward),
     )
     log.info("%r", split)

@@ -16,6 +16,7 @@ from rcexplainer.errors import GraphError, SplitError
 from rcexplainer.gnn.forward import Forward, changes_input, on_copies
 from rcexplainer.gnn.model_checks import error_advice, row_advice
 from rcexplainer.gnn.module_calls import Call, recorded_calls
+from rcexplainer.gnn.precision import precision_of
 from rcexplainer.gnn.prediction import first_fitting, named_prediction, picking
 
 SAME = 1e-4  # outputs that differ by less, relative to their size, count as equal: the same sums in another order
@@ -42,7 +43,7 @@ class Trial:
     model: nn.Module
     forward: Forward  # the call that worked
     probe: Data  # the probe graphs as one batch
-    reference: Tensor  # the model's output for them, [instances, C]
+    reference: Tensor  # the model's output for them, [instances, C], in the precision of all that follows
     calls: list[Call]
 
     @property
@@ -66,7 +67,7 @@ class Trial:
     def read(self, run: Callable[[], Any], rows: int, when: str) -> Tensor:
         """The same for any way of running the model."""
         # A copy: what a model returns may be memory that its next call writes to.
-        found = first_fitting(_attempt(self.model, run, when), rows, self.name).clone()
+        found = first_fitting(_attempt(self.model, run, when), rows, self.name).to(self.reference.dtype).clone()
         if not found.numel():
             raise SplitError(f"{self.name} returns nothing, shape {tuple(found.shape)}: a column per class is needed")
         return found
@@ -129,7 +130,9 @@ def _trial(model: nn.Module, forward: Forward, probe: Data, rows: int) -> Trial:
 
     place, reference = named_prediction(outputs[0], rows, name, row_advice(model, probe, rows), again)
     taken = forward if isinstance(outputs[0], Tensor) else picking(forward, place)
-    return Trial(model, on_copies(taken) if writes else taken, probe, reference.clone(), calls)
+    return Trial(
+        model, on_copies(taken) if writes else taken, probe, reference.to(precision_of(model, reference)).clone(), calls
+    )
 
 
 def _check_output(trial: Trial) -> None:
