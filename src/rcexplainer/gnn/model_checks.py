@@ -2,11 +2,13 @@
 
 import inspect
 from collections.abc import Callable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 from torch_geometric.data import Batch, Data
 
 from rcexplainer.errors import SplitError
@@ -14,7 +16,7 @@ from rcexplainer.gnn.prediction import Shape
 
 
 def check_model(model: object) -> None:
-    """Refuse anything but an `nn.Module` that can be taken apart.
+    """Refuse anything but an `nn.Module` that can be taken apart, and whose weights can be watched.
 
     Raises:
         SplitError: Saying what else it is, and how to make a model of it.
@@ -22,6 +24,7 @@ def check_model(model: object) -> None:
     if isinstance(model, torch.jit.ScriptModule):
         raise SplitError("a TorchScript model cannot be split, it takes no hooks: pass the nn.Module it was made from")
     if isinstance(model, nn.Module):
+        _check_weights(model)
         return
     if isinstance(model, type) and issubclass(model, nn.Module):
         raise SplitError(f"expected a torch.nn.Module, got the class {model.__name__}: pass a trained model of it")
@@ -32,6 +35,17 @@ def check_model(model: object) -> None:
     else:
         hint = "; the model comes first: fit(model, graphs)"
     raise SplitError(f"expected a torch.nn.Module, got {type(model).__name__}{hint}")
+
+
+def _check_weights(model: nn.Module) -> None:
+    """Refuse weights that neither count their changes nor let anything be differentiated."""
+    for name, tensor in chain(model.named_parameters(), model.named_buffers()):
+        if not is_lazy(tensor) and tensor.is_inference():
+            raise SplitError(
+                f"{type(model).__name__} was made inside torch.inference_mode(), such as its {name}: these weights "
+                "cannot be differentiated through; make it outside, or explain a copy made outside, "
+                "copy.deepcopy(model)"
+            )
 
 
 def check_forward(forward: Any) -> None:

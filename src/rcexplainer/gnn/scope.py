@@ -9,7 +9,7 @@ replace_input     replaces the input of one module
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from copy import copy
 from threading import get_ident
 from typing import Any
@@ -25,10 +25,11 @@ from rcexplainer.gnn.turns import TURNS, Part, parts_of
 class Untouched:
     """A context in which a model may be used, and after which it is as it was before.
 
-    Inside: evaluation mode, parameters without gradients, no cached adjacency. Afterwards attributes, hooks, buffers,
-    flags and caches of every submodule are restored, also after an error. Contexts may be nested; the outermost one
-    does the work. Another thread that enters waits until the outermost one is left (`turns`); so no context may stay
-    open across a `yield` to the user.
+    Inside: evaluation mode, parameters without gradients, no cached adjacency, and no `torch.inference_mode()`, in
+    which nothing can be differentiated. Afterwards attributes, hooks, buffers, flags and caches of every submodule are
+    restored, also after an error. Contexts may be nested; the outermost one does the work. Another
+    thread that enters waits until the outermost one is left (`turns`); so no context may stay open across a `yield` to
+    the user.
 
     Args:
         model: The model.
@@ -39,6 +40,7 @@ class Untouched:
         self._before: list[_Snapshot] = []
         self._parts: list[Part] = [model]  # as they were found last
         self._taken: list[int] = []
+        self._modes = ExitStack()
         self._depth = 0
         self._thread: int | None = None  # the one inside; only that thread itself ever finds its own number here
 
@@ -49,6 +51,8 @@ class Untouched:
         modules, self._taken = self._turn()
         self._thread, self._depth = get_ident(), 1
         try:
+            if torch.is_inference_mode_enabled():
+                self._modes.enter_context(torch.inference_mode(False))
             self._before = [_Snapshot(module) for module in modules]
             if any(module.training for module in modules):
                 self.model.eval()
@@ -70,6 +74,7 @@ class Untouched:
                 snapshot.restore()
         finally:
             taken, self._before, self._taken, self._thread = self._taken, [], [], None
+            self._modes.close()
             TURNS.give(taken)
 
     def _turn(self) -> tuple[list[nn.Module], list[int]]:
@@ -111,7 +116,9 @@ class _Snapshot:
                 self.containers.append((value, copy(value) if value else None))
             elif isinstance(value, Tensor):
                 tensors.append(value)
-        self.tensors = [(tensor, tensor._version, tensor.detach().clone()) for tensor in tensors]
+        # What an earlier run under inference mode has left behind can be written to in that mode alone: not by us.
+        usual = [tensor for tensor in tensors if not tensor.is_inference()]
+        self.tensors = [(tensor, tensor._version, tensor.detach().clone()) for tensor in usual]
         self.gradients = [(parameter, parameter.requires_grad) for parameter in parameters]
 
     def changed(self) -> bool:
