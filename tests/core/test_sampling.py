@@ -121,3 +121,19 @@ def test_as_many_embeddings_of_a_class_are_drawn_as_the_settings_say() -> None:
     for number in (3, 20):
         found = sample_boundaries(curved, x, torch.ones(20, dtype=torch.long), number)
         assert len(found) == number  # a linearisation at each
+
+
+def test_boundaries_of_a_linear_head_with_thousands_of_classes_are_sampled(caplog: pytest.LogCaptureFixture) -> None:
+    """All 4,498,500 of them would take 54 GB."""
+    torch.manual_seed(0)
+    head, x = torch.nn.Linear(8, 3000), torch.randn(40, 8)
+    predictions = head(x).argmax(1)
+    for target in (None, 7):
+        caplog.clear()
+        found = sample_boundaries(head, x, predictions, target=target)
+        said = "the head has 3000 classes and so 4498500 boundaries, too many to list: only those at some embeddings"
+        assert said in caplog.text
+        assert 0 < len(found) <= len(x)
+        weight = head.weight[found.classes[:, 0]] - head.weight[found.classes[:, 1]]
+        assert torch.allclose(found.weight, weight, atol=1e-5)
+        assert target is None or bool((found.classes == target).any(1).all())

@@ -1,7 +1,8 @@
 """The candidate boundaries H̃ of all classes, and how well they approximate the head.
 
 A head whose margins are affine has C(C−1)/2 boundaries, which are enumerated. Any other head has too many, so they are
-sampled. Whether a head is affine, piecewise linear or smooth is measured, not inferred from its modules.
+sampled; and so are those of an affine one with many hundreds of classes. Whether a head is affine, piecewise linear or
+smooth is measured, not inferred from its modules.
 """
 
 import logging
@@ -30,6 +31,7 @@ log = logging.getLogger(__name__)
 Sampler = Callable[[Head, Tensor, Tensor], LinearBoundaries]
 
 _EMBEDDINGS_AT_ONCE = 65536
+_MOST_SCORES = 2**27  # that an enumeration may compute: 0.5 GB in float32, at 645 classes
 _FAR = 10.0  # how far outside the data a head is probed, in units of the data's extent
 
 
@@ -159,7 +161,7 @@ def sample_boundaries(
     generator: torch.Generator | None = None,
     target: int | None = None,
 ) -> LinearBoundaries:
-    """Collect the candidates H̃: all boundaries of an affine head, else a sample of them.
+    """Collect the candidates H̃: all boundaries of an affine head, unless it has too many, else a sample of them.
 
     Duplicates are merged. Boundaries of a smooth head are local linearisations (`warn_if_smooth`).
 
@@ -185,7 +187,7 @@ def sample_boundaries(
         RCExplainerError: If an embedding is not finite, or the head does not return differentiable class scores.
     """
     check_embeddings(embeddings)
-    if is_affine(head, embeddings):
+    if is_affine(head, embeddings) and _can_be_enumerated(head, embeddings):
         every = enumerate_affine(head, embeddings.size(1), embeddings.dtype, embeddings.device).merged()
         return every if target is None else every.select(every.candidates(target))
     generator = generator or torch.Generator().manual_seed(0)
@@ -204,6 +206,21 @@ def sample_boundaries(
     if not parts:
         return LinearBoundaries(embeddings[:0], embeddings[:0, 0], predictions.new_empty(0, 2))
     return concat(parts).merged()
+
+
+def _can_be_enumerated(head: Head, x: Tensor) -> bool:
+    """Whether the scores of all classes, once for each pair of them, fit in memory; if not, the log says so."""
+    with torch.no_grad():
+        number = head(x[:1]).size(1)
+    pairs = number * (number - 1) // 2
+    if pairs * number <= _MOST_SCORES:
+        return True
+    log.warning(
+        "the head has %d classes and so %d boundaries, too many to list: only those at some embeddings are taken",
+        number,
+        pairs,
+    )
+    return False
 
 
 def _choose(among: Tensor, number: int, generator: torch.Generator, replace: bool = False) -> Tensor:
