@@ -154,3 +154,23 @@ def test_graphs_that_have_only_a_number_of_nodes_are_recognised_again(tmp_path) 
     fitted = rc.RCExplainer(**settings).fit(model, graphs, progress=False)
     again = rc.load(fitted.save(tmp_path / "kept.safetensors"), model)
     assert torch.equal(again.explain(graphs[0]).edge_scores, fitted.explain(graphs[0]).edge_scores)
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated:DeprecationWarning")  # torch's own import
+def test_a_compiled_model_is_the_model_it_was_made_from(tmp_path):
+    """Wrapped, but not compiled yet: that happens in its first run."""
+    torch.manual_seed(1)
+    model, graphs = zoo.GCNLinear(), make_graphs(12)
+    compiled = torch.compile(model)
+    fitted = rc.RCExplainer(epochs=1).fit(compiled, graphs, progress=False)
+    path = fitted.save(tmp_path / "explainer.safetensors")
+    expected = fitted.explain(graphs[0]).edge_scores
+    for given in (compiled, model):
+        assert torch.equal(rc.load(path, given).explain(graphs[0]).edge_scores, expected)
+    other = rc.RCExplainer(epochs=1).fit(compiled, graphs, head=compiled.lin, device="cpu", progress=False)
+    assert other.split.head_name == "lin"
+    changed = torch.compile(zoo.GCNLinear())
+    changed.load_state_dict(compiled.state_dict())
+    torch.nn.init.ones_(changed.conv1.bias)
+    with pytest.raises(CheckpointError, match=r"this one was trained since: conv1.bias"):
+        rc.load(path, changed)

@@ -48,6 +48,11 @@ def _check_weights(model: nn.Module) -> None:
             )
 
 
+def original_of(model: nn.Module) -> nn.Module:
+    """Of a model from `torch.compile` the one it was made from, the only one whose hooks run; any other as it is."""
+    return getattr(model, "_orig_mod", model)
+
+
 def check_forward(forward: Any) -> None:
     """Refuse what cannot be called as `forward(model, batch, edge_weight)`.
 

@@ -35,7 +35,7 @@ from rcexplainer.gnn.graph_checks import (
 )
 from rcexplainer.gnn.heads import OUTPUT, find_head, head_candidates
 from rcexplainer.gnn.mask_error import EXACT, best_mask_route
-from rcexplainer.gnn.model_checks import check_forward, check_model
+from rcexplainer.gnn.model_checks import check_forward, check_model, original_of
 from rcexplainer.gnn.module_calls import node_layers
 from rcexplainer.gnn.outputs import (
     OUTPUT_KINDS,
@@ -220,7 +220,7 @@ def split_model(
     check_model(model)
     if forward is not None:
         check_forward(forward)
-    model = getattr(model, "_orig_mod", model)  # of a compiled model, the original: only its hooks run
+    model = original_of(model)
     check_precision(model.parameters())
     found = list_graphs(graphs)
     check_devices(model, found)

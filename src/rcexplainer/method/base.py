@@ -25,7 +25,7 @@ from rcexplainer.gnn.device import device_of, usable_device
 from rcexplainer.gnn.forward import Forward, TaskName
 from rcexplainer.gnn.graph_checks import GraphKind, Graphs, list_graphs, source_of
 from rcexplainer.gnn.instances import Instances
-from rcexplainer.gnn.model_checks import check_model
+from rcexplainer.gnn.model_checks import check_model, original_of
 from rcexplainer.gnn.outputs import OutputKind
 from rcexplainer.gnn.seed import check_seed
 from rcexplainer.gnn.split import split_model
@@ -268,6 +268,7 @@ def on_device(
     check_model(model)
     if device is None:
         return model, head, None
+    model = original_of(model)
     place = usable_device(device)
     if isinstance(head, nn.Module):
         head = next((name for name, module in model.named_modules() if module is head), head)

@@ -24,6 +24,7 @@ from rcexplainer.gnn.device import device_of
 from rcexplainer.gnn.forward import Forward
 from rcexplainer.gnn.graph_checks import COMPUTATION_NAMES
 from rcexplainer.gnn.mask_error import half_deleted
+from rcexplainer.gnn.model_checks import original_of
 from rcexplainer.gnn.split import SplitModel, as_batch, split_model
 from rcexplainer.gnn.trial import SAME
 from rcexplainer.saving.header_claims import check_probes
@@ -111,6 +112,7 @@ def recognise(
     """
     if not isinstance(model, nn.Module):
         raise CheckpointError(f"{path} needs the GNN it was fitted for, a torch.nn.Module, got {type(model).__name__}")
+    model = original_of(model)
     _check_fingerprint(path, about["fingerprint"], fingerprint(model))
     check_probes(path, about["probes"], tensors)
     device = device_of(model)
