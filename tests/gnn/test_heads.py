@@ -1,9 +1,12 @@
 """Where the head begins: found, given by name or module, and refused if it is not the whole rest of the model."""
 
+import re
+
 import pytest
 import torch
 from torch import nn
 from torch_geometric.data import Batch
+from torch_geometric.nn import global_mean_pool
 
 from rcexplainer.errors import SplitError
 from rcexplainer.gnn import split_model
@@ -51,8 +54,26 @@ def test_failing_check_says_what_differs_and_by_how_much():
     graphs = make_graphs(6)
     with pytest.raises(SplitError, match=r"with lin, head\(embed\(g\)\) is off by [\d.e-]+ .*Candidates: lin"):
         split_model(build(zoo.SkipsHead), graphs)
-    with pytest.raises(SplitError, match=r"conv1 is called 1 times, with \(\d+, 5\)"):
+    each = r"conv1 is called with \(\d+, 5\), which is not one row for each of the \d+ instances\. The head must"
+    with pytest.raises(SplitError, match=each):
         split_model(build(zoo.GCNLinear), graphs, head="conv1")
+
+
+@pytest.mark.parametrize(
+    ("calls", "said"),
+    [
+        (0, "lin is not called at all. The head must be called once"),
+        (2, "lin is called 2 times, with (6, 16) and (6, 16). The head must be called once"),
+    ],
+)
+def test_a_module_that_is_not_called_once_is_no_head(calls, said):
+    class Odd(zoo.GCNLinear):
+        def forward(self, x, edge_index, batch, edge_weight=None):
+            hidden = global_mean_pool(self.conv1(x, edge_index, edge_weight), batch)
+            return torch.stack([self.lin(hidden) for _ in range(calls)] or [hidden[:, :2]]).sum(0)
+
+    with pytest.raises(SplitError, match=re.escape(said)):
+        split_model(build(Odd), make_graphs(6), head="lin")
 
 
 def test_heads_that_work_in_place_leave_the_embedding_alone():

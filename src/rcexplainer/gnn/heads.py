@@ -6,7 +6,7 @@ head.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 
 from torch import Tensor, nn
@@ -68,8 +68,7 @@ def find_head(
         with capture_input(module) as seen:
             trial.forward(trial.model, trial.probe, None)
         if len(seen) != 1 or seen[0].dim() != 2 or seen[0].size(0) != len(trial.reference):
-            shapes = ", ".join(str(tuple(value.shape)) for value in seen) or "nothing"
-            failures.append(f"{name} is called {len(seen)} times, with {shapes}")
+            failures.append(f"{name} {_unfit(seen, len(trial.reference))}")
             continue
         phi_fc, off = _phi_fc(trial, module, seen[0])
         if off < SAME:
@@ -84,6 +83,16 @@ def find_head(
         )
     log.info("no module follows the last message passing: the model's own output serves as embedding")
     return OUTPUT, lambda embedding: embedding, trial.reference
+
+
+def _unfit(seen: Sequence[Tensor], instances: int) -> str:
+    """What is the matter with the inputs of a module that cannot be the head."""
+    shapes = " and ".join(str(tuple(value.shape)) for value in seen)
+    if not seen:
+        return "is not called at all"
+    if len(seen) > 1:
+        return f"is called {len(seen)} times, with {shapes}"
+    return f"is called with {shapes}, which is not one row for each of the {instances} instances"
 
 
 def _name_of(trial: Trial, head: str | nn.Module, candidates: list[str]) -> str:
