@@ -94,7 +94,7 @@ def test_killed_at_any_step_nothing_is_lost(store: Store) -> None:
             if not again.path(job).exists():
                 again.put(job, whole[job.digest].result, whole[job.digest].seconds)
         (store.runs / "toys.jsonl.gz").unlink(missing_ok=True)
-    assert deaths == 6  # chmod, fsync and replace of the compact file, three deletions
+    assert deaths == 7  # two chmods, fsync and replace of the compact file, three deletions
     assert {job.digest: record for job, record in Store(store.folder).records(JOBS).items()} == whole
     assert [name for name in files(store) if not name.startswith(".")] == ["toys.jsonl.gz"]
 
