@@ -148,7 +148,7 @@ def test_a_plan_stands_beside_the_scores_of_the_same_explainer() -> None:
     assert {job.inputs["method"] for job in jobs} == {"rcexplainer", "occlusion", "greedy"}
     ours = [job for job in jobs if job.inputs["method"] == "rcexplainer"]
     longer = [job for job in ours if job.inputs["settings"]]
-    assert {job.inputs["model"] for job in longer} == {"paper", "gin"}
+    assert {job.inputs["model"] for job in longer} == {"paper"}
     assert all((job.inputs["settings"], job.inputs["refine"]) == ({"epochs": 240}, [0]) for job in longer)
     default = [job for job in ours if job not in longer]
     assert all(job.inputs["refine"][:2] == [0, "scores"] for job in default)
