@@ -47,17 +47,18 @@ def main() -> int:
     stored, again = Store(given.results), Store(given.out / "again" / source_digest())
     profile = stored.profile or "standard"
     again.claim(profile)
+    plans = [plan(name, profile) for name in PAPER_ENTRIES]
+    networks = {job.digest: job for planned in plans for job in planned.jobs if job.kind == "network"}
     drawn = {
-        planned: drawn_jobs(planned, stored, given.share, given.longest, f"{given.seed} {planned.name}")
-        for planned in (plan(name, profile) for name in PAPER_ENTRIES)
+        planned.name: with_networks(
+            drawn_jobs(planned, stored, given.share, given.longest, f"{given.seed} {planned.name}"), networks
+        )
+        for planned in plans
     }
-    networks = {job.digest: job for planned in drawn for job in planned.jobs if job.kind == "network"}
-    jobs = list(dict.fromkeys(job for ones in drawn.values() for job in with_networks(ones, networks)))
+    jobs = list(dict.fromkeys(job for ones in drawn.values() for job in ones))
     failed, skipped = run_jobs(jobs, again, work, workers=given.jobs)
     before, after = stored.records(jobs), again.records(jobs)
-    rows = [
-        row_of(planned.name, with_networks(ones, networks), before, after) for planned, ones in drawn.items() if ones
-    ]
+    rows = [row_of(entry, ones, before, after) for entry, ones in drawn.items() if ones]
     compared = [job for job in jobs if job in before and job in after]
     return finish(
         given.out,
