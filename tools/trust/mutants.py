@@ -23,6 +23,8 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +59,7 @@ def main() -> int:
     listed = _kept(
         folder / f"listed-{sizes}.json", lambda: listed_mutants(args.core, args.method, args.seed, args.since)
     )
-    tests = _kept(folder / f"tests-{digest_of('tests')}.json", covering_tests)
+    tests = _kept(folder / f"tests-{digest_of('tests')}.json", _covering_tests)
     if args.list_only:
         print(
             len(listed), "mutants;", sum(not its_tests(mutant, tests) for mutant in listed), "of lines no test executes"
@@ -67,6 +69,12 @@ def main() -> int:
     tried = [m for m in listed if m["name"] not in outcomes.known or (args.again and _unexplained(m, outcomes.known))]
     outcomes.run(tried, tests, args.workers, args.seconds, args.again or ENOUGH)
     return _report(args, listed, outcomes.known)
+
+
+def _covering_tests() -> dict[str, Any]:
+    """`covering_tests` in a process of its own: it imports rcexplainer, which mutants must import changed."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as process:
+        return process.submit(covering_tests).result()
 
 
 def _unexplained(mutant: dict[str, Any], known: dict[str, str]) -> bool:
