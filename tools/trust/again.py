@@ -5,8 +5,9 @@
 From every entry a share of the jobs is drawn, RCExplainer's and the other methods' apart and at least one of each, with
 the networks that they are about. They run anew in OUT/again, a folder of results of its own, in which a second start
 continues. Weights of networks and every value of a result must come out the same to the last bit; jobs that measure
-time are left out, and those that took longer than `--longest` seconds. On another machine or version of torch, where
-sums are taken in another order, results differ in their last digits, and what is learnt from them in more.
+time are left out, and those that took longer than `--longest` seconds, or whose networks did. On another machine or
+version of torch, where sums are taken in another order, results differ in their last digits, and what is learnt from
+them in more.
 """
 
 import argparse
@@ -87,10 +88,16 @@ def drawn_jobs(planned: EntryPlan, stored: Store, share: float, longest: float, 
         seed: What the draw depends on.
     """
     known = stored.records(planned.jobs)
-    able = [job for job, one in known.items() if job.kind not in ("network", "time") and one.seconds <= longest]
+    slow = {job.digest for job, one in known.items() if one.seconds > longest}
+    able = [job for job in known if job.kind not in ("network", "time") and slow.isdisjoint(_needed(job))]
     numbers = random.Random(seed)
     groups = [[job for job in able if (job.inputs.get("method", OURS) == OURS) == ours] for ours in (True, False)]
     return [job for group in groups for job in numbers.sample(group, min(len(group), math.ceil(share * len(group))))]
+
+
+def _needed(job: Job) -> set[str]:
+    """The digests of a job and of the network that it is about."""
+    return {job.digest, str(job.inputs.get("network"))}
 
 
 def with_networks(jobs: list[Job], networks: dict[str, Job]) -> list[Job]:

@@ -76,7 +76,8 @@ PARTS = {
         "Stored results, run again",
         "The results in `results/` were made by earlier commits of this version, which their pages name. Some of every "
         "entry, drawn at random, were run again from nothing with the sources named here, networks included, and "
-        "compared value by value. Left out are jobs that measure time, and those that take longer than two minutes.",
+        "compared value by value. Left out are jobs that measure time, and those that take long or whose networks do "
+        "(`--longest`).",
     ),
 }
 FAULTS = """\
