@@ -172,6 +172,7 @@ def test_the_meter_is_the_literal_one(limit: int, rounds: list[list[int]]) -> No
 def test_a_ranking_may_cost_one_run_and_not_less() -> None:
     assert checked_runs(None) is None
     assert checked_runs(1) == 1
+    assert checked_runs(10**9) == 10**9
     for wrong in (0, -1, True, 1.5, "8"):
         with pytest.raises(RCExplainerError, match="refine must be a whole number ≥ 1"):
             checked_runs(wrong)  # type: ignore[arg-type]

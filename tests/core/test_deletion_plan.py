@@ -197,6 +197,11 @@ def test_each_planned_step_knows_those_before() -> None:
     assert after[:5] == [0, 9, 8, 7, 5]  # two more are planned, and 7 is none of them
 
 
+def test_the_first_unit_is_drawn_first_where_it_is_far_ahead() -> None:
+    drawn = plan(terms([100.0, 0.0, 0.0])).drawn(torch.tensor([1]), 1.0, torch.Generator().manual_seed(0))
+    assert drawn.tolist() == [[0]]
+
+
 def test_all_units_of_an_instance_can_be_drawn() -> None:
     drawn = plan(terms([0.0, 0.0, 0.0])).drawn(torch.tensor([3]), 1.0, torch.Generator().manual_seed(0))
     assert sorted(drawn[0].tolist()) == [0, 1, 2]

@@ -123,6 +123,14 @@ def test_as_many_embeddings_of_a_class_are_drawn_as_the_settings_say() -> None:
         assert len(found) == number  # a linearisation at each
 
 
+def test_all_boundaries_of_a_linear_head_with_a_hundred_classes_are_listed(caplog: pytest.LogCaptureFixture) -> None:
+    torch.manual_seed(0)
+    head, x = torch.nn.Linear(8, 100), torch.randn(40, 8)
+    found = sample_boundaries(head, x, head(x).argmax(1))
+    assert len(found) == 100 * 99 // 2
+    assert not caplog.text
+
+
 def test_boundaries_of_a_linear_head_with_thousands_of_classes_are_sampled(caplog: pytest.LogCaptureFixture) -> None:
     """All 4,498,500 of them would take 54 GB."""
     torch.manual_seed(0)

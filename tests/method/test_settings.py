@@ -6,6 +6,7 @@ from rcexplainer.errors import RCExplainerError
 from rcexplainer.method.settings import (
     check_names,
     checked_names,
+    different_names,
     inner_share,
     non_negative,
     positive,
@@ -64,3 +65,9 @@ def test_class_names_are_texts_one_for_each_class() -> None:
             checked_names(wrong, 2)
     with pytest.raises(RCExplainerError, match="3 class_names were given for a model with 2 classes"):
         checked_names(["a", "b", "c"], 2)
+
+
+def test_of_names_that_must_differ_the_one_that_is_there_twice_is_named() -> None:
+    assert different_names(["a", "b"], 2) == ("a", "b")
+    with pytest.raises(RCExplainerError, match="got 'b' more than once"):
+        different_names(["a", "b", "b"], 3)

@@ -28,6 +28,17 @@ def test_a_plain_tensor_is_the_first_reading_alone() -> None:
     assert as_readings(both) is both
 
 
+def test_a_plan_ranks_first_what_it_deletes_first_and_the_scores_come_second() -> None:
+    class Planned:
+        def order(self, path: object) -> torch.Tensor:
+            return torch.tensor([1, 2, 0])
+
+    scores = torch.tensor([0.1, 0.9, 0.5])
+    planned, second = UnitReadings(scores, plan=Planned()).rankings  # type: ignore[arg-type]
+    assert planned.argsort(descending=True).tolist() == [2, 0, 1]
+    assert second is scores
+
+
 def test_both_readings_reach_the_explanation_and_nothing_else_changes() -> None:
     graphs, model = sample_graphs(), random_network("graphconv")
     both, plain = Both().fit(model, graphs), Random().fit(model, graphs)
