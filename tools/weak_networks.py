@@ -53,11 +53,12 @@ def main() -> None:
     parser.add_argument("where", nargs="*", default=WORST, help="dataset/architecture/seed/class")
     parser.add_argument("--networks", type=Path, help="folder of trained networks; missing ones are trained")
     parser.add_argument("--graphs", type=int, default=100, help="of each part")
+    parser.add_argument("--epochs", type=int, nargs="+", default=EPOCHS, help="one fit for each number")
     given = parser.parse_args()
     for where in given.where:
         dataset, arch, seed, name = where.split("/")
         fits = {}
-        for epochs in EPOCHS:
+        for epochs in given.epochs:
             case = Case.of(
                 dataset, arch, int(seed), explains="every class", keep=given.networks, progress=False,
                 settings={"epochs": epochs},
