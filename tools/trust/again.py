@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import torch
 from part_record import finish
 from source_digest import source_digest
 
@@ -45,6 +46,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time")
     given = parser.parse_args()
+    torch.set_num_threads(1)  # as the stored results have it: with more, sums are taken in another order
     stored, again = Store(given.results), Store(given.out / "again" / source_digest())
     profile = stored.profile or "standard"
     again.claim(profile)

@@ -46,9 +46,10 @@ PARTS = {
     ),
     "fuzz": (
         "Readers fuzzed",
-        "Coverage-guided fuzzing of the readers of files and uploads that the table names, in one run. "
-        "Eleven findings of earlier runs, and a Parquet footer at which pyarrow ends the process, are fixed and kept "
-        "as tests (tests/hostile/test_readers.py, tests/datasets/test_parquet_footer.py).",
+        "Coverage-guided fuzzing of the readers of files and uploads that the table names, each in a run of its own on "
+        "a machine that did other work too. Eleven findings of earlier runs, and a Parquet footer at which pyarrow "
+        "ends the process, are fixed and kept as tests (tests/hostile/test_readers.py, "
+        "tests/datasets/test_parquet_footer.py).",
     ),
     "devices": (
         "Devices and number types",
@@ -76,8 +77,8 @@ PARTS = {
         "Stored results, run again",
         "The results in `results/` were made by earlier commits of this version, which their pages name. Some of every "
         "entry, drawn at random, were run again from nothing with the sources named here, networks included, and "
-        "compared value by value. Left out are jobs that measure time, and those that take long or whose networks do "
-        "(`--longest`).",
+        "compared value by value. One thread, as in the stored results: with more, sums are taken in another order. "
+        "Left out are jobs that measure time, and those that take long or whose networks do (`--longest`).",
     ),
 }
 FAULTS = """\
