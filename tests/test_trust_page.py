@@ -112,3 +112,10 @@ def test_rates_of_mutants_are_those_of_their_counts():
 def test_a_service_that_was_not_asked_has_no_number():
     figures = json.loads((ROOT / "docs" / "trust" / "audit.json").read_text(encoding="utf-8"))["figures"]
     assert (figures["advisories"] == "not asked") == (figures["packages_asked"] == 0)
+
+
+def test_stored_results_are_drawn_from_every_entry_and_none_where_nothing_is_stored(tmp_path, monkeypatch):
+    """The drawing alone: nothing is stored, so nothing is run."""
+    monkeypatch.setattr(sys, "argv", ["again.py", "--out", str(tmp_path), "--results", str(tmp_path / "none")])
+    assert trust_tool("again").main() == 0
+    assert json.loads((tmp_path / "again.json").read_text())["figures"]["results compared"] == 0
