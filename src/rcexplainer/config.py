@@ -82,8 +82,8 @@ class RCConfig:
 
     @property
     def planned(self) -> bool:
-        """Whether a plan of deletions is learnt: from a search, or from outcomes."""
-        return self.network == "planned" and bool(self.weight_order or self.weight_outcome)
+        """Whether a plan of deletions is learnt, from the outcomes of its own."""
+        return self.network == "planned" and bool(self.weight_outcome)
 
     def without_effect(self) -> dict[str, str]:
         """The settings that change nothing as the others stand, each with the reason."""

@@ -1,14 +1,11 @@
 """Plans of deletions: the logits by hand, sequences against literal probabilities, and what a symmetric graph needs."""
 
-from collections import Counter
-from itertools import permutations
-
 import pytest
 import torch
 from torch import Tensor
 
 from rcexplainer.core import deletion_plan, plan_terms
-from rcexplainer.core.deletion_plan import DeletionPlan, Sequences, most_steps
+from rcexplainer.core.deletion_plan import DeletionPlan, most_steps
 from rcexplainer.core.mask_gates import NeighbourGate
 from rcexplainer.core.mask_net import EdgeMaskNet
 from rcexplainer.core.plan_net import PlanGate, PlanNet, plan_from
@@ -97,41 +94,6 @@ def test_rounding_does_not_decide_between_equal_units(size: float) -> None:
     assert plan(own).order().tolist() == [0, 1, 2]
 
 
-def test_sequences_have_the_literal_probability() -> None:
-    """Step by step: a softmax over what is left, of logits that know what is gone."""
-    made = random_plan()
-    for sequence in permutations(range(3)):
-        literal = 0.0
-        for step, unit in enumerate(sequence):
-            logits = 2.0 * made.given(torch.tensor(sequence[:step], dtype=torch.long))
-            left = [other for other in range(3) if other not in sequence[:step]]
-            literal += float(logits[unit] - logits[left].logsumexp(0))
-        drawn = Sequences(torch.tensor(sequence), torch.tensor([3]), torch.tensor([0]))
-        assert float(made.log_likelihood(drawn, 2.0).sum()) == pytest.approx(literal, abs=1e-5)
-
-
-def test_several_sequences_of_several_instances_do_not_mix() -> None:
-    made = random_plan()
-    both = Sequences(torch.tensor([1, 4, 3, 2, 0]), torch.tensor([1, 2, 0, 2]), torch.tensor([0, 1, 1, 0]))
-    alone = [
-        Sequences(torch.tensor([1]), torch.tensor([1]), torch.tensor([0])),
-        Sequences(torch.tensor([4, 3]), torch.tensor([2]), torch.tensor([1])),
-        Sequences(torch.tensor([2, 0]), torch.tensor([2]), torch.tensor([0])),
-    ]
-    expected = torch.cat([made.log_likelihood(one) for one in alone])
-    torch.testing.assert_close(made.log_likelihood(both), expected)
-
-
-def test_draws_follow_these_probabilities() -> None:
-    many, made = 4000, random_plan(seed=1)
-    walk = made.repeated(many).drawn(torch.tensor([2, 1]).repeat(many), 1.0, torch.Generator().manual_seed(0))
-    first = Counter(tuple((row - 5 * copy).tolist()) for copy, row in enumerate(walk[::2]))
-    for pair in permutations(range(3), 2):
-        drawn = Sequences(torch.tensor(pair), torch.tensor([2]), torch.tensor([0]))
-        assert first[pair] / many == pytest.approx(float(made.log_likelihood(drawn).sum().exp()), abs=0.03), pair
-    assert (walk[1::2, 1] == -1).all()  # the second instance was asked for one unit
-
-
 def test_copies_have_the_logits_of_their_own_deletions() -> None:
     made = random_plan()
     removed = torch.tensor([True, False, False, False, True, True, False, False])  # copies of 0, 1 and 0
@@ -215,12 +177,22 @@ def test_what_is_no_tie_is_decided() -> None:
 def test_deletions_one_by_one_are_felt_as_all_at_once() -> None:
     made = random_plan(seed=2)
     ends, near, far = made._deleted(torch.tensor([0, 2, 4]))
-    together = plan_terms.deleted_around(made.pair, 7, ends, near, far)
-    neighbours, around = plan_terms.Neighbours.of(made.pair, 7), torch.zeros(7, 3)
+    together, around = torch.zeros(7, 3), torch.zeros(7, 3)
+    made.neighbours.add_(together, ends, near, far)
     for place in range(3):
         one = slice(place, place + 1)
-        neighbours.add_(around, ends[:, one], near[one], far[one])
+        made.neighbours.add_(around, ends[:, one], near[one], far[one])
     torch.testing.assert_close(around, together)
+    for node in range(7):  # literally: k of deletions at the node, l of those at its neighbours
+        there = [
+            sum(float(near[d].sum()) for d in range(3) if node in ends[:, d].tolist()),
+            *(
+                sum(float(far[d].sum()) for d in range(3) if int(other) in ends[:, d].tolist())
+                for edge in made.pair.T
+                for other in (edge[edge != node] if node in edge.tolist() else [])
+            ),
+        ]
+        assert float(together[node].sum()) == pytest.approx(sum(there), abs=1e-5)
 
 
 def test_terms_of_batches_are_joined() -> None:

@@ -182,14 +182,13 @@ def test_refinement_with_a_plan_keeps_to_its_candidates(case) -> None:
 
 def test_large_graphs_are_planned_in_short_sequences(case, monkeypatch) -> None:
     """However large the graphs are, all sequences of a step are bounded."""
-    longest = []
-    plain = plan.DeletionPlan.log_likelihood
+    longest, plain = [], plan.next_deletion_loss
 
-    def watched(self, drawn, sharpness=1.0):
-        longest.append(int(drawn.lengths.max()))
-        return plain(self, drawn, sharpness)
+    def watched(made, kept, *given):
+        longest.append(int(kept.max()))
+        return plain(made, kept, *given)
 
-    monkeypatch.setattr(plan.DeletionPlan, "log_likelihood", watched)
+    monkeypatch.setattr(plan, "next_deletion_loss", watched)
     monkeypatch.setitem(plan.BATCH_VISITS, "cpu", 1)
     rc.RCExplainer(**QUICK).fit(case.model, case.train, progress=False)
     assert set(longest) == {1}

@@ -24,8 +24,7 @@ import torch
 from torch import Tensor
 
 from rcexplainer.core.gates import uniform
-from rcexplainer.core.plackett_luce import FLOOR, log_softmax
-from rcexplainer.core.plan_terms import Neighbours, PlanTerms, UnitView, deleted_around
+from rcexplainer.core.plan_terms import Neighbours, PlanTerms, UnitView
 from rcexplainer.core.segments import gather_ranges, owners, ranks, split_by_cost
 
 TIE = 1e-4  # logits this close, relative to the largest, tie: rounding must not decide between units that are alike
@@ -59,21 +58,6 @@ def _first_largest(values: Tensor, owner: Tensor, number: int) -> Tensor:
 
 
 @dataclass(frozen=True, eq=False)
-class Sequences:
-    """Units of instances in the order of their deletion, sequence after sequence.
-
-    Attributes:
-        units: [Σ lengths].
-        lengths: [s].
-        instance: [s] the instance of each sequence; several may be of one.
-    """
-
-    units: Tensor
-    lengths: Tensor
-    instance: Tensor
-
-
-@dataclass(frozen=True, eq=False)
 class DeletionPlan:
     """The units of some instances, with what is needed to plan their deletion.
 
@@ -94,6 +78,11 @@ class DeletionPlan:
         """f(u | ∅) of every unit."""
         return self.given(self.ptr[:0])
 
+    @cached_property
+    def neighbours(self) -> Neighbours:
+        """The neighbours of every node."""
+        return Neighbours.of(self.pair, int(self.node_ptr[-1]))
+
     @property
     def view(self) -> UnitView:
         """All units, as they are."""
@@ -108,8 +97,13 @@ class DeletionPlan:
         Returns:
             [units].
         """
-        ends, near, far = self._deleted(gone)
-        return self.view.answers(deleted_around(self.pair, int(self.node_ptr[-1]), ends, near, far))
+        around = self._nothing(int(self.node_ptr[-1]))
+        self.neighbours.add_(around, *self._deleted(gone))
+        return self.view.answers(around)
+
+    def _nothing(self, nodes: int) -> Tensor:
+        """Nothing was deleted around these nodes yet, [nodes, r]."""
+        return self.terms.start.new_zeros(nodes, self.terms.start.size(1))
 
     def _deleted(self, units: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """The nodes [2, d] of these units, and their k and l [d, r]."""
@@ -141,19 +135,18 @@ class DeletionPlan:
         for piece in split_by_cost(instance, self.ptr.diff()[instance], PIECE_UNITS):
             index, copy = gather_ranges(self.ptr[piece], self.ptr[piece + 1])
             gone = removed[start : start + len(index)].nonzero().squeeze(1)
-            found.append(self._expanded(piece, index, copy, gone).double().round(decimals=DIGITS))
+            found.append(self.expanded(piece, index, copy, gone).double().round(decimals=DIGITS))
             start += len(index)
         return torch.cat(found)
 
-    def _expanded(self, instance: Tensor, index: Tensor, copy: Tensor, gone: Tensor) -> Tensor:
+    def expanded(self, instance: Tensor, index: Tensor, copy: Tensor, gone: Tensor) -> Tensor:
         """f(u | D) for copies: `index` has the units of all copies, `copy` the copy of each, `gone` places in them."""
         nodes = self.node_ptr.diff()[instance]
         shift = (nodes.cumsum(0) - nodes - self.node_ptr[instance]).index_select(0, copy)
         view = self.view.some(index)
-        view = replace(view, pair=view.pair + shift)
-        ends, near, far = self._deleted(index.index_select(0, gone))
-        ends = ends + shift.index_select(0, gone)
-        return view.answers(deleted_around(view.pair, int(nodes.sum()), ends, near, far))
+        around = self._nothing(int(nodes.sum()))
+        self.neighbours.add_(around, *self._deleted(index.index_select(0, gone)), shift.index_select(0, gone))
+        return replace(view, pair=view.pair + shift).answers(around)
 
     @torch.no_grad()
     def drawn(self, kept: Tensor, sharpness: float, generator: torch.Generator) -> Tensor:
@@ -209,14 +202,13 @@ class DeletionPlan:
         """
         steps = int(kept.max()) if len(kept) else 0
         walk = torch.full((len(kept), steps), -1, device=self.ptr.device)
-        owner, view, nodes = owners(self.ptr), self.view, int(self.node_ptr[-1])
-        neighbours = Neighbours.of(self.pair, nodes)
-        around = self.terms.start.new_zeros(nodes, self.terms.start.size(1))  # at each node, of what is gone
+        owner, view = owners(self.ptr), self.view
+        around = self._nothing(int(self.node_ptr[-1]))
         units = torch.arange(len(owner), device=self.ptr.device)  # those of instances that are not done
         free, ends, gone = torch.ones_like(units, dtype=torch.bool), set(kept.tolist()), before
         for step in range(steps):
             free[gone] = False
-            neighbours.add_(around, *self._deleted(gone))
+            self.neighbours.add_(around, *self._deleted(gone))
             if step in ends:
                 chosen = (kept > step)[owner].nonzero().squeeze(1)
                 units, owner, view = units[chosen], owner[chosen], view.some(chosen)
@@ -225,30 +217,3 @@ class DeletionPlan:
             walk[:, step] = torch.where(best < 0, -1, units[best])
             gone = walk[:, step][best >= 0]
         return walk
-
-    def log_likelihood(self, drawn: Sequences, sharpness: float = 1.0) -> Tensor:
-        """log P(u_t | u_1, …, u_{t−1}) of every unit of the sequences, P = softmax of sharpness · f(· | D).
-
-        Args:
-            drawn: The sequences.
-            sharpness: As they were drawn.
-
-        Returns:
-            [Σ lengths].
-        """
-        lengths, units = drawn.lengths, drawn.units
-        sequence = owners(torch.cat([lengths.new_zeros(1), lengths.cumsum(0)]))
-        start = (lengths.cumsum(0) - lengths)[sequence]
-        step = torch.arange(len(units), device=units.device)
-        # Nothing is gone before the first unit, whichever sequence it begins: its instance is looked at once.
-        first = log_softmax(sharpness * self.alone, owners(self.ptr), len(self.ptr) - 1).index_select(0, units)
-        later = (step > start).nonzero().squeeze(1)
-        instance = drawn.instance[sequence[later]]  # one copy for each: its instance without the units before it
-        index, copy = gather_ranges(self.ptr[instance], self.ptr[instance + 1])
-        before, own = gather_ranges(start[later], later)
-        counts = self.ptr.diff()[instance]
-        shift = counts.cumsum(0) - counts - self.ptr[instance]
-        gone = units[before] + shift[own]
-        logits = sharpness * self._expanded(instance, index, copy, gone)
-        left = log_softmax(logits.index_fill(0, gone, FLOOR), copy, len(later))
-        return first.index_copy(0, later, left.index_select(0, units[later] + shift))

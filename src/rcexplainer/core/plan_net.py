@@ -13,7 +13,7 @@ from rcexplainer.core.mask_gates import NeighbourGate, answers, own_weights
 from rcexplainer.core.mask_net import EdgeMaskNet
 from rcexplainer.core.plan_terms import PlanTerms
 
-WIDTH = 16  # r
+WIDTH = 32  # r
 SMALL = 0.3  # first weights of P, relative to the usual: at the beginning deletions change little
 
 

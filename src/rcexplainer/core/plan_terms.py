@@ -4,7 +4,7 @@
 
 PlanTerms        g, a, k, l and o, from one pass of the GNN
 UnitView         some units, or copies of them: from Σ … at every node to f
-deleted_around   K_i + Σ_{j ~ i} L_j of every node, of all deletions at once;   Neighbours.add_  of one more
+Neighbours       adds deletions to K_i + Σ_{j ~ i} L_j of the nodes about them
 """
 
 from collections.abc import Callable, Sequence
@@ -73,17 +73,6 @@ class UnitView:
         return self.logit + (hidden * self.reply.index_select(0, self.row)).sum(1)
 
 
-def deleted_around(pair: Tensor, num_nodes: int, ends: Tensor, near: Tensor, far: Tensor) -> Tensor:
-    """What was deleted around each node, [nodes, r]: k at its own, l at its neighbours'.
-
-    pair [2, units] of all units, ends [2, d] of those that are gone, with near and far [d, r].
-    """
-    (i, j), nothing = pair, near.new_zeros(num_nodes, near.size(1))
-    here = nothing.index_add(0, ends.flatten(), near.repeat(2, 1))
-    there = nothing.index_add(0, ends.flatten(), far.repeat(2, 1))
-    return here.index_add(0, i, there.index_select(0, j)).index_add(0, j, there.index_select(0, i))
-
-
 @dataclass(frozen=True, eq=False)
 class Neighbours:
     """The neighbours of every node: `nodes[ptr[i] : ptr[i + 1]]` are those of node i."""
@@ -99,16 +88,23 @@ class Neighbours:
         counts = torch.bincount(ends, minlength=num_nodes)
         return cls(torch.cat([counts.new_zeros(1), counts.cumsum(0)]), others[order])
 
-    def add_(self, around: Tensor, pair: Tensor, near: Tensor, far: Tensor) -> None:
-        """Add deletions to what was deleted around each node, in place: only the nodes about them are visited.
+    def add_(self, around: Tensor, pair: Tensor, near: Tensor, far: Tensor, shift: Tensor | None = None) -> None:
+        """Add deletions to what was deleted around each node, in place: k at its own, l at its neighbours'.
+
+        Only the nodes about them are visited.
 
         Args:
-            around: [nodes, r].
+            around: [nodes, r], of this graph or of copies of its parts.
             pair: [2, d] the nodes of the units that go.
             near: k [d, r].
             far: l [d, r].
+            shift: [d] from nodes of this graph to those of the copy that the unit goes from; None: 0.
         """
-        ends = pair.flatten()
-        around.index_add_(0, ends, near.repeat(2, 1))
+        ends, near, far = pair.flatten(), near.repeat(2, 1), far.repeat(2, 1)
         places, own = gather_ranges(self.ptr[ends], self.ptr[ends + 1])
-        around.index_add_(0, self.nodes[places], far.repeat(2, 1).index_select(0, own))
+        there = self.nodes[places]
+        if shift is not None:
+            shift = shift.repeat(2)
+            ends, there = ends + shift, there + shift[own]
+        around.index_add_(0, ends, near)
+        around.index_add_(0, there, far.index_select(0, own))

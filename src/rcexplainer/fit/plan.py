@@ -1,10 +1,9 @@
 """The plan network: trained after the mask network, from where that is, on deletions one after the other.
 
-    L = w_order L_order + w_effect L_effect + w_outcome L_outcome
-
-as for the mask network (`core.objectives`), with f(· | D) in the place of f from step to step. Scores are the same with
-and without it. It has no part in the stability under noise: which of two equal edges goes first is a matter of chance,
-whatever is learnt. Where its order is no better on the validation instances than that of the scores, there is none.
+Its loss is that of `core.next_deletion`: the outcomes of its own deletions, which are really made. Scores are the same
+with and without it. It has no part in the stability under noise: which of two equal edges goes first is a matter of
+chance, whatever is learnt. Where its order is no better on the validation instances than that of the scores, there is
+none.
 """
 
 import logging
@@ -16,14 +15,14 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from rcexplainer.core.deletion_plan import DeletionPlan, Sequences, most_steps
+from rcexplainer.core.deletion_plan import DeletionPlan, most_steps
 from rcexplainer.core.mask_gates import MeanGate, NeighbourGate
 from rcexplainer.core.mask_net import EdgeMaskNet
+from rcexplainer.core.next_deletion import next_deletion_loss
 from rcexplainer.core.objectives import Terms
-from rcexplainer.core.outcomes import SHARPNESS, drawn_sizes, policy_gradient
-from rcexplainer.core.plackett_luce import effect_loss
+from rcexplainer.core.outcomes import drawn_sizes
 from rcexplainer.core.plan_net import PlanGate, PlanNet, plan_from
-from rcexplainer.core.segments import owners, ranks
+from rcexplainer.core.segments import ranks
 from rcexplainer.core.training import Schedule, Training, cosine
 from rcexplainer.fit.masked_runs import MaskedRuns, MiniBatch
 from rcexplainer.fit.network import HIDDEN
@@ -38,6 +37,7 @@ log = logging.getLogger(__name__)
 
 NAME = "plan"
 TRAINING_SHARE = 0.5  # of the mask network's epochs
+TRIED = 4  # deletions that are compared with each other, after each of the drawn ones
 MOST_STEPS = 16  # deletions in a row, in training
 MOST_VISITS = 1 << 14  # steps times units, at most: for a large instance a sequence is shorter
 BATCH_VISITS = defaultdict(lambda: 1 << 23, cpu=1 << 20)  # the same of all sequences of a step: memory, by device
@@ -104,61 +104,14 @@ def plan_of(net: PlanNet, training: TrainingSet, some: MiniBatch) -> DeletionPla
 
 def _terms(net: PlanNet, training: TrainingSet, ids: Tensor, generator: torch.Generator) -> Terms:
     """The loss of a mini-batch."""
-    config, some = training.config, training.mini_batch(ids)
+    some = training.mini_batch(ids)
     plan, counts = plan_of(net, training, some), some.units.counts
     together = max(1, BATCH_VISITS[counts.device.type] // (DRAWS * max(1, int(counts.sum()))))
     most = most_steps(counts, min(MOST_STEPS, together), MOST_VISITS)
-    terms: Terms = {}
-    if config.weight_outcome:
-        kept = drawn_sizes(counts, generator, plan.terms.logit).minimum(most)
-        terms["outcome"] = config.weight_outcome * _outcome(plan, training, some, kept, generator).mean()
-    taught = training.lessons.taught
-    taught = torch.ones_like(ids, dtype=torch.bool) if taught is None else taught[ids]
-    share = taught.to(plan.terms.logit.dtype).mean().clamp_min(1e-9)
-    if config.weight_order:
-        order = training.lessons.order[ids][:, :MOST_STEPS]
-        late = torch.arange(order.size(1), device=ids.device) >= most[:, None]
-        order = order.masked_fill(late | ~taught[:, None], -1)
-        terms["order"] = config.weight_order * _order(plan, order).mean() / share
-    if config.weight_effect:
-        effect, owner = training.lessons.effect[some.rows], some.units.owner
-        loss = effect_loss(plan.alone, owner, len(ids), effect, config.effect_temperature)
-        terms["effect"] = config.weight_effect * (loss * taught).mean() / share
-    return terms
-
-
-def _outcome(
-    plan: DeletionPlan, training: TrainingSet, some: MiniBatch, kept: Tensor, generator: torch.Generator
-) -> Tensor:
-    """[b] the outcomes of sequences drawn from the plan; see `core.outcomes`."""
-    ids, units = some.ids, len(some.units)
-    walk = plan.repeated(DRAWS).drawn(kept.repeat(DRAWS), SHARPNESS, generator)
-    found = walk >= 0
-    removed = torch.zeros(DRAWS * units, dtype=torch.bool, device=ids.device).index_fill(0, walk[found], True)
+    kept = drawn_sizes(counts, generator, plan.terms.logit).minimum(most)
     copies = cache(partial(training.mini_batch, ids))  # the same number of them is run several times
     runs = MaskedRuns(training.data, training.surface, some, copies, 1)
-    reward = runs.outcome(removed.view(DRAWS, -1))
-    instance = torch.arange(len(ids), device=ids.device).repeat(DRAWS)
-    drawn = Sequences(walk[found] % units, found.sum(1), instance)
-    return policy_gradient(reward, _summed(plan.log_likelihood(drawn, SHARPNESS), drawn.lengths).view(DRAWS, -1))
-
-
-def _order(plan: DeletionPlan, order: Tensor) -> Tensor:
-    """[b] L_order of a search's deletions π [b, K]; see `core.plackett_luce`."""
-    given = order >= 0
-    lengths = given.sum(1)
-    units = (order + plan.ptr[:-1, None])[given]
-    drawn = Sequences(units, lengths, torch.arange(len(order), device=order.device))
-    weight = (1 / torch.arange(1, order.size(1) + 1, device=order.device).expand_as(order))[given]
-    weight = weight.to(plan.terms.logit.dtype)
-    surprise = _summed(-weight * plan.log_likelihood(drawn), lengths)
-    return surprise / _summed(weight, lengths).clamp_min(1e-9)
-
-
-def _summed(values: Tensor, lengths: Tensor) -> Tensor:
-    """The sum of the values of each sequence."""
-    sequence = owners(torch.cat([lengths.new_zeros(1), lengths.cumsum(0)]))
-    return values.new_zeros(len(lengths)).index_add(0, sequence, values)
+    return {"outcome": next_deletion_loss(plan, kept, runs.outcome, DRAWS, TRIED, generator).mean()}
 
 
 @torch.no_grad()
