@@ -2,7 +2,7 @@
 
 python tools/flip_limits.py --networks results/networks      # kept by `rcexplainer reproduce stability`
 
-Held-out graphs of each predicted class, explained with search="greedy", without a confidence and with one of .8.
+Held-out graphs of two predicted classes, explained with search="greedy", without a confidence and with one of .8.
 
 edges    the median number of edges that a counterfactual deletes, and the median of the smallest set that would do:
          every smaller set is run, up to --sets of them for each graph (beyond, the size found counts, as open)
@@ -21,22 +21,24 @@ from pathlib import Path
 from statistics import mean, median
 
 import torch
+from torch import Tensor
+from torch_geometric.data import Data
 
 from rcexplainer.benchmark.case import Case
 from rcexplainer.benchmark.methods import METHODS
 from rcexplainer.benchmark.results import OURS
+from rcexplainer.core.flip_query import FlipQuery
 from rcexplainer.explanation import Explanation
 from rcexplainer.gnn.instances import Instances
-from rcexplainer.metrics.flip_stability import STABILITY_LEVELS, flip_stability
+from rcexplainer.metrics.flip_stability import STABILITY_LEVELS, FlipNoise, drawn_copies, noisy_copy
 from rcexplainer.metrics.flips import flipping
+from rcexplainer.metrics.noisy_copies import predicted_classes
+from rcexplainer.metrics.perturbation import feature_rows
 from rcexplainer.paper.dial import graphs_by_class
 
 CONFIDENCE = 0.8
 COPIES = 4096  # of one graph, run at a time
-NOISE = ("paper", "strict", "features")
-Shares = tuple[
-    list[float], list[float]
-]  # of each flipped explanation: its copies that stay flipped, its graph's that stay
+NOISE: tuple[FlipNoise, ...] = ("paper", "strict", "features")
 
 
 def smallest(case: Case, one: Explanation, confidence: float | None, sets: int) -> tuple[int, bool]:
@@ -48,36 +50,40 @@ def smallest(case: Case, one: Explanation, confidence: float | None, sets: int) 
         confidence: The probability that the other class must have.
         sets: The most sets that are run.
     """
-    instances, found = Instances(case.split, [one.graph]), len(one.removed_units)
-    count = len(one.units)
-    for size in range(1, found):
+    instances, source, count = Instances(case.split, [one.graph]), torch.tensor([one.prediction]), len(one.units)
+    query = FlipQuery(instances.units.ptr, instances.log_probs, source, confidence=confidence)
+    for size in range(1, len(one.removed_units)):
         sets -= comb(count, size)
         if sets < 0:
-            return found, False
+            return len(one.removed_units), False
         chosen = combinations(range(count), size)
         while some := list(islice(chosen, COPIES)):
             removed = torch.zeros(len(some), count, dtype=torch.bool).scatter(1, torch.tensor(some), True)
-            after = instances.log_probs(torch.zeros(len(some), dtype=torch.long), removed.flatten()).exp()
-            sure, label = after.max(1)
-            if bool(((label != one.prediction) & (sure >= (confidence or 0.0))).any()):
+            copies = torch.zeros(len(some), dtype=torch.long)
+            if bool(query.flips(instances.log_probs(copies, removed.flatten()), copies).any()):
                 return size, True
-    return found, True
+    return len(one.removed_units), True
 
 
-def shares(case: Case, given: list[Explanation], copies: int) -> dict[str, Shares]:
-    """The shares of each flipped explanation and of its graph, by kind and level of noise."""
-    found = {}
-    for protocol in NOISE:
-        seen = flip_stability(case.split, given, protocol=protocol, copies=copies)
-        for place, level in enumerate(STABILITY_LEVELS):
-            found[f"{protocol}, {level:.0%}"] = (list(seen.each_flipped[place]), list(seen.each_original[place]))
-    return found
+def edges(case: Case, turned: list[Explanation], confidence: float | None, sets: int) -> list[float]:
+    """The median size found, the smallest one's, the share of graphs with a smaller set, and of those left open."""
+    found = [len(one.removed_units) for one in turned]
+    least = [smallest(case, one, confidence, sets) for one in turned]
+    smaller = [size < own for (size, _), own in zip(least, found, strict=True)]
+    return [median(found), median(size for size, _ in least), mean(smaller), mean(not known for _, known in least)]
 
 
-def nearest(sure: list[float], others: list[float], values: list[float], number: int) -> float:
+def keeps(case: Case, graphs: list[Data], label: int, protocol: FlipNoise, level: float, copies: int) -> Tensor:
+    """[graphs] the share of noisy copies that are predicted as `label`."""
+    drawn = drawn_copies(graphs, level, noisy_copy(protocol, feature_rows(graphs)), copies, seed=0)
+    found = torch.tensor(predicted_classes(case.split, drawn)).view(len(graphs), copies)
+    return (found == label).double().mean(1)
+
+
+def nearest(sure: Tensor, others: Tensor, values: Tensor, number: int) -> float:
     """The mean value of the others whose probabilities are nearest to each of these."""
-    near = (torch.tensor(sure)[:, None] - torch.tensor(others)).abs().topk(min(number, len(others)), largest=False)
-    return float(torch.tensor(values)[near.indices].mean())
+    near = (sure[:, None] - others).abs().topk(min(number, len(others)), largest=False)
+    return float(values[near.indices].mean())
 
 
 def report(case: Case, given: argparse.Namespace) -> dict[str, dict[str, list[float]]]:
@@ -87,27 +93,38 @@ def report(case: Case, given: argparse.Namespace) -> dict[str, dict[str, list[fl
         names.index(name): [graph for graph in case.graphs(places) if graph.num_edges]
         for name, places in graphs_by_class(case, None).items()
     }
-    plain = {label: flipping(fitted.explain(own, search="greedy")) for label, own in graphs.items()}
-    natural = {label: shares(case, own, given.copies) for label, own in plain.items()}
+    if len(graphs) != 2:
+        raise SystemExit(f"two predicted classes are compared, {case.data.name} has {len(graphs)}")
+    probabilities = {
+        label: case.split.log_probs(Instances(case.split, own).outputs()).exp()[:, label]
+        for label, own in graphs.items()
+    }
     figures: dict[str, dict[str, list[float]]] = {}
     for label, own in graphs.items():
-        rows, turned = figures.setdefault(names[label], {}), list[Explanation]()
-        for words, confidence in (("any", None), (f"{CONFIDENCE}", CONFIDENCE)):
-            some = turned = flipping(fitted.explain(own[: given.graphs], search="greedy", confidence=confidence))
-            least = [smallest(case, one, confidence, given.sets) for one in some]
-            sizes = [len(one.removed_units) for one in some]
-            rows[f"edges at confidence {words}: found, smallest, graphs with a smaller set, open"] = [
-                median(sizes),
-                median(size for size, _ in least),
-                sum(size < own for (size, _), own in zip(least, sizes, strict=True)) / len(sizes),
-                sum(not known for _, known in least) / len(sizes),
-            ]
-        other = next(one for one in graphs if one != label)
-        others = [float(one.probabilities[other]) for one in plain[other]]
-        reached = [float(one.counterfactual.probabilities[other]) for one in turned]
-        for noise, (flipped, kept) in shares(case, turned, given.copies).items():
-            like = nearest(reached, others, natural[other][noise][1], given.like)
-            rows[f"stays under {noise}: flipped, its graph, graphs as sure"] = [mean(flipped), mean(kept), like]
+        (other,) = graphs.keys() - {label}
+        found = {
+            words: flipping(fitted.explain(own[: given.graphs], search="greedy", confidence=confidence))
+            for words, confidence in (("any", None), (str(CONFIDENCE), CONFIDENCE))
+        }
+        turned = found[str(CONFIDENCE)]
+        if not turned:
+            print(f"{case.data.name}, {names[label]}: no graph can be flipped with a confidence of {CONFIDENCE}")
+            continue
+        rows = figures.setdefault(names[label], {})
+        for words, some in found.items():
+            confidence = None if words == "any" else CONFIDENCE
+            columns = f"edges at confidence {words}: found, smallest, graphs with a smaller set, graphs left open"
+            rows[columns] = edges(case, some, confidence, given.sets)
+        changed, sources = [one.counterfactual.graph for one in turned], [one.graph for one in turned]
+        sure = torch.stack([one.counterfactual.probabilities[other] for one in turned])
+        for protocol in NOISE:
+            for level in STABILITY_LEVELS:
+                like = keeps(case, graphs[other], other, protocol, level, given.copies)
+                rows[f"stays under {protocol}, {level:.0%}: flipped, its graph, graphs as sure"] = [
+                    float(keeps(case, changed, other, protocol, level, given.copies).mean()),
+                    float(keeps(case, sources, label, protocol, level, given.copies).mean()),
+                    nearest(sure, probabilities[other], like, given.like),
+                ]
     return figures
 
 

@@ -82,7 +82,7 @@ class RCConfig:
 
     @property
     def planned(self) -> bool:
-        """Whether a plan of deletions is learnt, from the outcomes of its own."""
+        """Whether a plan of deletions is learnt: from outcomes, whatever their weight is."""
         return self.network == "planned" and bool(self.weight_outcome)
 
     def without_effect(self) -> dict[str, str]:

@@ -187,7 +187,9 @@ class RCExplainer(Method):
         """Everything that tells one explainer from another before it is fitted; what follows from others included."""
         matrix = "padded" if self.task == "graph" else "square"
         implied = {"sampler": self.config.sampler, "pairs": matrix if self.config.network == "directed" else "edges"}
-        if self.config.network == "planned" and not (self.config.planned and self.task == "graph"):
+        if self.config.planned and self.task == "graph":
+            implied["plan"] = "compared deletions"  # how it is learnt
+        elif self.config.network == "planned":
             implied["network"] = "neighbours"  # there is no plan
         return {**asdict(self.config), **implied, "target_class": self.target_class}
 

@@ -31,8 +31,8 @@ def test_several_sequences_of_several_instances_do_not_mix() -> None:
         Sequences(torch.tensor([4, 3]), torch.tensor([2]), torch.tensor([1])),
         Sequences(torch.tensor([2, 0]), torch.tensor([2]), torch.tensor([0])),
     ]
-    expected = torch.cat([Course.of(made, one).log_likelihood() for one in alone])
-    torch.testing.assert_close(Course.of(made, both).log_likelihood(), expected)
+    expected = torch.cat([Course.of(made, one).log_likelihood(1.0) for one in alone])
+    torch.testing.assert_close(Course.of(made, both).log_likelihood(1.0), expected)
 
 
 def test_draws_follow_these_probabilities() -> None:
@@ -42,7 +42,7 @@ def test_draws_follow_these_probabilities() -> None:
     for pair in permutations(range(3), 2):
         drawn = Sequences(torch.tensor(pair), torch.tensor([2]), torch.tensor([0]))
         assert first[pair] / many == pytest.approx(
-            float(Course.of(made, drawn).log_likelihood().sum().exp()), abs=0.03
+            float(Course.of(made, drawn).log_likelihood(1.0).sum().exp()), abs=0.03
         ), pair
     assert (walk[1::2, 1] == -1).all()  # the second instance was asked for one unit
 
@@ -50,7 +50,7 @@ def test_draws_follow_these_probabilities() -> None:
 def test_after_the_last_deletion_are_the_logits_without_all_of_them() -> None:
     made = random_plan()
     drawn = Sequences(torch.tensor([1, 4, 3, 2, 0]), torch.tensor([1, 2, 0, 2]), torch.tensor([0, 1, 1, 0]))
-    logits, gone = Course.of(made, drawn).last
+    logits, gone = Course.of(made, drawn).after_last()
     expected = [made.given(torch.tensor(units, dtype=torch.long)) for units in ([1], [4, 3], [], [2, 0])]
     own = [slice(0, 3), slice(3, 5), slice(3, 5), slice(0, 3)]
     torch.testing.assert_close(logits, torch.cat([one[where] for one, where in zip(expected, own, strict=True)]))
@@ -60,10 +60,10 @@ def test_after_the_last_deletion_are_the_logits_without_all_of_them() -> None:
 def test_sequences_without_a_deletion_end_where_they_begin() -> None:
     made, none = random_plan(), torch.empty(0, dtype=torch.long)
     course = Course.of(made, Sequences(none, torch.tensor([0, 0]), torch.tensor([1, 0])))
-    logits, gone = course.last
+    logits, gone = course.after_last()
     assert torch.equal(logits, torch.cat([made.alone[3:], made.alone[:3]]))
     assert not gone.any()
-    assert course.log_likelihood().tolist() == []
+    assert course.log_likelihood(1.0).tolist() == []
 
 
 def test_values_are_summed_by_sequence() -> None:

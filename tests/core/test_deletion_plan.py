@@ -175,24 +175,35 @@ def test_what_is_no_tie_is_decided() -> None:
 
 
 def test_deletions_one_by_one_are_felt_as_all_at_once() -> None:
-    made = random_plan(seed=2)
-    ends, near, far = made._deleted(torch.tensor([0, 2, 4]))
-    together, around = torch.zeros(7, 3), torch.zeros(7, 3)
-    made.neighbours.add_(together, ends, near, far)
-    for place in range(3):
-        one = slice(place, place + 1)
-        made.neighbours.add_(around, ends[:, one], near[one], far[one])
-    torch.testing.assert_close(around, together)
-    for node in range(7):  # literally: k of deletions at the node, l of those at its neighbours
-        there = [
-            sum(float(near[d].sum()) for d in range(3) if node in ends[:, d].tolist()),
-            *(
-                sum(float(far[d].sum()) for d in range(3) if int(other) in ends[:, d].tolist())
-                for edge in made.pair.T
-                for other in (edge[edge != node] if node in edge.tolist() else [])
-            ),
-        ]
-        assert float(together[node].sum()) == pytest.approx(sum(there), abs=1e-5)
+    """Literally: k of deletions at a node, and l of those at its neighbours."""
+    made, gone = random_plan(seed=2), torch.tensor([0, 1, 4])
+    together, one_by_one = made._around(gone), torch.zeros(7, 3)
+    for unit in gone:
+        made.neighbours.add_(one_by_one, *made._deleted(unit[None]))
+    torch.testing.assert_close(one_by_one, together)
+    for node in range(7):
+        here = [unit for unit in gone.tolist() if node in made.pair[:, unit].tolist()]
+        beside = [int(other) for edge in made.pair.T if node in edge.tolist() for other in edge if int(other) != node]
+        there = [unit for other in beside for unit in gone.tolist() if other in made.pair[:, unit].tolist()]
+        expected = made.terms.near[here].sum(0) + made.terms.far[there].sum(0)
+        torch.testing.assert_close(together[node], expected)
+
+
+def test_the_neighbours_of_a_hub_are_visited_once(monkeypatch) -> None:
+    """Of a star, where each unit has all others as neighbours, however many of them are gone."""
+    size, visited, plain = 400, [], plan_terms.gather_ranges
+
+    def watched(starts: Tensor, ends: Tensor) -> tuple[Tensor, Tensor]:
+        visited.append(int((ends - starts).sum()))
+        return plain(starts, ends)
+
+    star = torch.stack([torch.zeros(size, dtype=torch.long), torch.arange(1, size + 1)])
+    made = plan(terms([0.0] * size, near=1.0, far=0.5), star)
+    monkeypatch.setattr(plan_terms, "gather_ranges", watched)
+    felt = made._around(torch.arange(size // 2))
+    assert sum(visited) <= 2 * size
+    assert felt[0].item() == size // 2 * 1.5  # k of all that are gone, and l by way of each of their other ends
+    assert felt[size].item() == size // 2 * 0.5  # l of all of them, by way of the hub
 
 
 def test_terms_of_batches_are_joined() -> None:

@@ -88,7 +88,7 @@ def test_instances_do_not_mix() -> None:
     torch.testing.assert_close(together[:1], apart)
 
 
-def test_the_gradient_is_that_of_the_expected_outcome(monkeypatch) -> None:
+def test_the_gradient_is_that_of_the_expected_outcome_where_all_are_tried(monkeypatch) -> None:
     """Two deletions of three: Σ over the first of P(u) V(u), by hand, against the mean over many draws."""
     monkeypatch.setattr(next_deletion, "BEST", 0.0)
     worth = {frozenset({0, 1}): 0.9, frozenset({0, 2}): 0.2, frozenset({1, 2}): 0.4}
@@ -117,6 +117,20 @@ def test_the_gradient_is_that_of_the_expected_outcome(monkeypatch) -> None:
     loss.sum().backward()
     for one, other in zip(own_parts, parts, strict=True):
         torch.testing.assert_close(one.grad, other.grad, atol=0.01, rtol=0)
+
+
+def test_of_fewer_the_mean_is_over_what_was_tried(monkeypatch) -> None:
+    """Two of three are tried: Σ over the pairs, drawn without replacement, of the mean outcome within the pair."""
+    monkeypatch.setattr(next_deletion, "BEST", 0.0)
+    logit, outcome = [0.6, 0.0, -0.4], torch.tensor([0.1, 0.5, 0.9])
+    share = (SHARPNESS * torch.tensor(logit)).softmax(0)
+    expected = 0.0
+    for first, second in ((0, 1), (0, 2), (1, 2)):
+        drawn = share[first] * share[second] * (1 / (1 - share[first]) + 1 / (1 - share[second]))
+        inside = share[[first, second]] / share[[first, second]].sum()
+        expected += float(drawn * (inside @ outcome[[first, second]]))
+    found = next_deletion_loss(plan(terms(logit)), torch.tensor([1]), weighed(*outcome.tolist()), 20_000, 2, seeded())
+    assert float(found) == pytest.approx(-expected, abs=0.005)
 
 
 def test_the_best_of_what_was_tried_is_imitated() -> None:

@@ -195,12 +195,21 @@ def test_large_graphs_are_planned_in_short_sequences(case, monkeypatch) -> None:
 
 
 def test_nodes_have_no_plan() -> None:
-    explainer = rc.RCExplainer(task="node", network="planned", weight_order=1.0)
+    explainer = rc.RCExplainer(task="node", network="planned", weight_outcome=1.0)
     assert explainer.settings["network"] == "neighbours"
 
 
-@pytest.mark.parametrize("settings", [{"preset": "paper"}, {"network": "neighbours"}, {"task": "node"}])
-def test_other_networks_have_no_plan(settings) -> None:
+@pytest.mark.parametrize(
+    "settings", [{"preset": "paper"}, {"network": "neighbours"}, {"task": "node"}, {"weight_outcome": 0.0}]
+)
+def test_others_have_no_plan(settings) -> None:
     assert rc.RCExplainer().config.planned
-    assert not rc.RCExplainer(**settings).config.planned
-    assert not rc.RCExplainer(weight_order=0.0, weight_outcome=0.0).config.planned  # nothing to learn it from
+    explainer = rc.RCExplainer(**settings)
+    assert not explainer.config.planned
+    assert "plan" not in explainer.settings
+    assert explainer.settings["network"] != "planned"
+
+
+def test_how_a_plan_is_learnt_is_one_of_the_settings() -> None:
+    """Stored results and checkpoints of plans that were learnt in another way are not taken for these."""
+    assert rc.RCExplainer().settings["plan"] == "compared deletions"

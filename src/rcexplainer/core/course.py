@@ -70,7 +70,7 @@ class Course:
         gone = units[before] + (ptr[:-1] - plan.ptr[instance])[own]
         return cls(plan, drawn, plan.expanded(instance, index, copy, gone), ptr, gone)
 
-    def log_likelihood(self, sharpness: float = 1.0) -> Tensor:
+    def log_likelihood(self, sharpness: float) -> Tensor:
         """log P(u_t | u_1, …, u_{t−1}) of every unit of the sequences, P = softmax of sharpness · f(· | D).
 
         Args:
@@ -91,8 +91,7 @@ class Course:
         place = self.ptr[later - 1] + drawn.units[later] - plan.ptr[drawn.instance[sequence[later]]]
         return first.index_copy(0, later, left.index_select(0, place))
 
-    @property
-    def last(self) -> tuple[Tensor, Tensor]:
+    def after_last(self) -> tuple[Tensor, Tensor]:
         """f(u | D) of all units of every sequence's instance after its last deletion, and which of them are gone.
 
         Returns:

@@ -97,18 +97,30 @@ class DeletionPlan:
         Returns:
             [units].
         """
-        around = self._nothing(int(self.node_ptr[-1]))
-        self.neighbours.add_(around, *self._deleted(gone))
-        return self.view.answers(around)
+        return self.view.answers(self._around(gone))
 
-    def _nothing(self, nodes: int) -> Tensor:
-        """Nothing was deleted around these nodes yet, [nodes, r]."""
-        return self.terms.start.new_zeros(nodes, self.terms.start.size(1))
+    def _around(self, units: Tensor, shift: Tensor | None = None, nodes: int | None = None) -> Tensor:
+        """K_i + Σ_{j ~ i} L_j of every node i, [nodes, r].
+
+        Args:
+            units: D [d].
+            shift: [d] from nodes of this graph to those of the copy that the unit is gone from; None: 0.
+            nodes: How many nodes all copies have; None: as many as this graph.
+        """
+        nodes = int(self.node_ptr[-1]) if nodes is None else nodes
+        around = self.terms.start.new_zeros(nodes, self.terms.start.size(1))
+        ends, near, far = self._deleted(units)
+        # Summed at each node first: the neighbours of a hub are visited once, however many of its units are gone.
+        node, place = torch.unique(ends if shift is None else ends + shift.repeat(2), return_inverse=True)
+        source = torch.empty_like(node).scatter_(0, place, ends)
+        near, far = (value.new_zeros(len(node), value.size(1)).index_add(0, place, value) for value in (near, far))
+        self.neighbours.add_(around, source, near, far, node - source)
+        return around
 
     def _deleted(self, units: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """The nodes [2, d] of these units, and their k and l [d, r]."""
-        near, far = (values.index_select(0, units) for values in (self.terms.near, self.terms.far))
-        return self.pair.index_select(1, units), near, far
+        """The nodes [2 d] of these units, and k and l [2 d, r] of the unit at each."""
+        near, far = (values.index_select(0, units).repeat(2, 1) for values in (self.terms.near, self.terms.far))
+        return self.pair.index_select(1, units).flatten(), near, far
 
     def repeated(self, times: int) -> "DeletionPlan":
         """The same instances several times, one copy after the other."""
@@ -144,8 +156,7 @@ class DeletionPlan:
         nodes = self.node_ptr.diff()[instance]
         shift = (nodes.cumsum(0) - nodes - self.node_ptr[instance]).index_select(0, copy)
         view = self.view.some(index)
-        around = self._nothing(int(nodes.sum()))
-        self.neighbours.add_(around, *self._deleted(index.index_select(0, gone)), shift.index_select(0, gone))
+        around = self._around(index.index_select(0, gone), shift.index_select(0, gone), int(nodes.sum()))
         return replace(view, pair=view.pair + shift).answers(around)
 
     @torch.no_grad()
@@ -202,13 +213,10 @@ class DeletionPlan:
         """
         steps = int(kept.max()) if len(kept) else 0
         walk = torch.full((len(kept), steps), -1, device=self.ptr.device)
-        owner, view = owners(self.ptr), self.view
-        around = self._nothing(int(self.node_ptr[-1]))
+        owner, view, around = owners(self.ptr), self.view, self._around(before)
         units = torch.arange(len(owner), device=self.ptr.device)  # those of instances that are not done
-        free, ends, gone = torch.ones_like(units, dtype=torch.bool), set(kept.tolist()), before
+        free, ends = torch.ones_like(units, dtype=torch.bool).index_fill(0, before, False), set(kept.tolist())
         for step in range(steps):
-            free[gone] = False
-            self.neighbours.add_(around, *self._deleted(gone))
             if step in ends:
                 chosen = (kept > step)[owner].nonzero().squeeze(1)
                 units, owner, view = units[chosen], owner[chosen], view.some(chosen)
@@ -216,4 +224,6 @@ class DeletionPlan:
             best = _first_largest(logits, owner, len(kept))
             walk[:, step] = torch.where(best < 0, -1, units[best])
             gone = walk[:, step][best >= 0]
+            free[gone] = False
+            self.neighbours.add_(around, *self._deleted(gone))  # at most two nodes of each instance
         return walk

@@ -1,14 +1,15 @@
 """Learning to plan: after a few deletions of its own, several next ones are really tried, and compared.
 
-    D = {u_1, …, u_{k−1}} drawn from the plan (`DeletionPlan.drawn`), k as in `core.outcomes`
+    D = {u_1, …, u_{k−1}} drawn from the plan (`DeletionPlan.drawn`), k as in `core.outcomes`, if not too many
     C = m of the other units, drawn without replacement by P(u | D) ∝ exp(β f(u | D))
     R(u) = the outcome of deleting D and u (`core.outcomes`),  u ∈ C
     π = softmax of β f(· | D) over C,  V = Σ_u π(u) R(u)
     L = −mean V + γ mean CE(softmax(R / τ), π),   ∇L of D: −mean (V − mean of the other draws' V) ∇ log P(D)
 
 Of a whole sequence that did well nobody knows which deletion was the good one; of units that were tried after the same
-deletions everybody does. So the last step needs no luck: its expectation is taken over what was tried, and it also
-learns directly which of these was best. What led there is judged by V, draw against draw, as in `core.outcomes`.
+deletions everybody does. So the last step needs less luck: V is the mean over what was tried (the expected outcome if
+all units were; of fewer, that of a policy which knows only these), and it also learns directly which of them was best.
+What led there is judged by V, draw against draw, as in `core.outcomes`.
 """
 
 import torch
@@ -35,20 +36,21 @@ def next_deletion_loss(
         kept: k [n], how many units of each instance are deleted.
         outcome: removed [copies, units] → R [copies, n].
         draws: Sequences of each instance, at least two.
-        tried: m, units that are compared after each.
+        tried: m, units that are compared after each, at least two.
         generator: Source of random numbers.
 
     Returns:
         [n].
     """
     units, number = plan.pair.size(1), len(kept)
-    walk = plan.repeated(draws).drawn((kept - 1).clamp_min(0).repeat(draws), SHARPNESS, generator)
+    copies = plan.repeated(draws)
+    walk = copies.drawn((kept - 1).clamp_min(0).repeat(draws), SHARPNESS, generator)
     found = walk >= 0
     instance = torch.arange(number, device=kept.device).repeat(draws)
     course = Course.of(plan, Sequences(walk[found] % max(1, units), found.sum(1), instance))
 
-    logits, gone = course.last  # [draws · units]
-    chosen, copy, row = _drawn_apart(SHARPNESS * logits.detach(), gone, plan.ptr, draws, tried, generator)
+    logits, gone = course.after_last()  # [draws · units], as in the copies
+    chosen, copy, row = _drawn_apart(SHARPNESS * logits.detach(), gone, copies.ptr, tried, generator)
     removed = gone.view(draws, units).repeat(tried, 1)  # the first unit tried after every draw, then the second, …
     removed[row * draws + chosen // units, chosen % units] = True
     reward = outcome(removed).view(tried, draws * number)
@@ -67,24 +69,21 @@ def next_deletion_loss(
 
 
 def _drawn_apart(
-    logits: Tensor, gone: Tensor, ptr: Tensor, copies: int, number: int, generator: torch.Generator
+    logits: Tensor, gone: Tensor, ptr: Tensor, number: int, generator: torch.Generator
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Draw units without replacement, by sorting logits plus Gumbel noise.
 
     Args:
-        logits: β f [copies · units].
-        gone: [copies · units] bool, which are not there any more.
-        ptr: [n + 1] where the units of each instance begin, in the first copy.
-        copies: How many times the instances stand there, one copy after the other.
-        number: How many units of each, or as many as there are.
+        logits: β f [units].
+        gone: [units] bool, which are not there any more.
+        ptr: [n + 1] where the units of each instance begin.
+        number: How many of each instance, or as many as there are.
         generator: Source of random numbers.
 
     Returns:
-        The units that were drawn, and of each its copy of an instance and its place among those drawn there.
+        The units that were drawn, and of each its instance and its place among those drawn there.
     """
     noise = uniform(len(logits), generator, logits).clamp(1e-9, 1 - 1e-7)
-    shift = ptr[-1] * torch.arange(copies, device=ptr.device)[:, None]
-    ptr = torch.cat([ptr[:1], (ptr[1:] + shift).flatten()])
     owner = owners(ptr)
     place = ranks((logits - (-noise.log()).log()).masked_fill(gone, -torch.inf), owner, ptr)
     chosen = ((place < number) & ~gone).nonzero().squeeze(1)

@@ -88,23 +88,21 @@ class Neighbours:
         counts = torch.bincount(ends, minlength=num_nodes)
         return cls(torch.cat([counts.new_zeros(1), counts.cumsum(0)]), others[order])
 
-    def add_(self, around: Tensor, pair: Tensor, near: Tensor, far: Tensor, shift: Tensor | None = None) -> None:
-        """Add deletions to what was deleted around each node, in place: k at its own, l at its neighbours'.
+    def add_(self, around: Tensor, node: Tensor, near: Tensor, far: Tensor, shift: Tensor | None = None) -> None:
+        """Add what was deleted at some nodes to what is felt around each, in place: k there, l at their neighbours.
 
-        Only the nodes about them are visited.
+        Only these nodes and their neighbours are visited, so each should be there once.
 
         Args:
             around: [nodes, r], of this graph or of copies of its parts.
-            pair: [2, d] the nodes of the units that go.
-            near: k [d, r].
-            far: l [d, r].
-            shift: [d] from nodes of this graph to those of the copy that the unit goes from; None: 0.
+            node: [v] the nodes, in this graph.
+            near: K [v, r].
+            far: L [v, r].
+            shift: [v] from nodes of this graph to those of the copy; None: 0.
         """
-        ends, near, far = pair.flatten(), near.repeat(2, 1), far.repeat(2, 1)
-        places, own = gather_ranges(self.ptr[ends], self.ptr[ends + 1])
+        places, own = gather_ranges(self.ptr[node], self.ptr[node + 1])
         there = self.nodes[places]
         if shift is not None:
-            shift = shift.repeat(2)
-            ends, there = ends + shift, there + shift[own]
-        around.index_add_(0, ends, near)
+            node, there = node + shift, there + shift[own]
+        around.index_add_(0, node, near)
         around.index_add_(0, there, far.index_select(0, own))

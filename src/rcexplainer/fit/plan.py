@@ -40,7 +40,7 @@ TRAINING_SHARE = 0.5  # of the mask network's epochs
 TRIED = 4  # deletions that are compared with each other, after each of the drawn ones
 MOST_STEPS = 16  # deletions in a row, in training
 MOST_VISITS = 1 << 14  # steps times units, at most: for a large instance a sequence is shorter
-BATCH_VISITS = defaultdict(lambda: 1 << 23, cpu=1 << 20)  # the same of all sequences of a step: memory, by device
+BATCH_VISITS = defaultdict(lambda: 1 << 22, cpu=1 << 19)  # the same of all sequences of a step: memory, by device
 JUDGED = (0.05, 0.10, 0.15, 0.20, 0.25)  # shares of the units whose deletion tells whether the plan is the better order
 
 

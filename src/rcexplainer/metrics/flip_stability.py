@@ -92,7 +92,7 @@ def flip_stability(
     originals = [one.graph for one in turned]
     changed = [one.counterfactual.graph for one in turned if one.counterfactual is not None]
     source, target = (torch.tensor(column, dtype=torch.long) for column in _classes(turned))
-    draw = _noisy_copy(protocol, feature_rows(originals))
+    draw = noisy_copy(protocol, feature_rows(originals))
     flipped, kept = [], []
     for level in noise:
         after = _predictions(split, changed, level, draw, copies, seed)
@@ -118,25 +118,37 @@ def _classes(turned: list[Explanation]) -> tuple[list[int], list[int]]:
     return [one.prediction for one in turned], targets
 
 
-def _noisy_copy(protocol: FlipNoise, rows: Tensor) -> NoisyCopy:
+def noisy_copy(protocol: FlipNoise, rows: Tensor) -> NoisyCopy:
     """Draws a copy: (graph, noise level, random numbers) → copy."""
     if protocol == "features":
         return partial(perturb_features, rows=rows)
     return partial(perturb, protocol=protocol, rows=rows)
 
 
-def _predictions(
-    split: SplitModel, graphs: list[Data], level: float, draw: NoisyCopy, copies: int, seed: int
-) -> Tensor:
-    """[graphs, copies] the classes predicted for noisy copies; −1 for a copy on which the model raises."""
+def drawn_copies(graphs: Sequence[Data], level: float, draw: NoisyCopy, copies: int, seed: int) -> list[Data]:
+    """Noisy copies of graphs, graph after graph.
+
+    Args:
+        graphs: The graphs.
+        level: The noise level.
+        draw: Draws a copy.
+        copies: Copies of each graph.
+        seed: Random seed; a copy depends on it, the level, the position of its graph and its number.
+    """
     step = round(level * 1e9)  # the noise itself, not its position, so that a level is the same in any list
-    drawn = [
+    return [
         draw(graph, level, np.random.default_rng([seed, step, place, number]))
         for place, graph in enumerate(graphs)
         for number in range(copies)
     ]
+
+
+def _predictions(
+    split: SplitModel, graphs: list[Data], level: float, draw: NoisyCopy, copies: int, seed: int
+) -> Tensor:
+    """[graphs, copies] the classes predicted for noisy copies; −1 for a copy on which the model raises."""
     with split.scope:
-        labels = predicted_classes(split, drawn)
+        labels = predicted_classes(split, drawn_copies(graphs, level, draw, copies, seed))
     return torch.tensor(labels, dtype=torch.long).reshape(len(graphs), copies)
 
 
