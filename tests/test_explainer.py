@@ -175,15 +175,18 @@ def test_counterfactuals_are_true(case, search) -> None:
 
 
 def test_the_prefix_is_the_shortest_that_flips(case) -> None:
-    for graph, shown in zip(case.test, case.fitted.explain(case.test), strict=True):
+    """Of the plan's order, or where none of its prefixes flips of the scores'."""
+    by_scores = case.fitted.by_scores.explain(case.test)
+    for graph, shown, other in zip(case.test, case.fitted.explain(case.test), by_scores, strict=True):
         flips = [
-            k
-            for k in range(1, len(shown.units) // 2 + 1)
-            if int(predict(case.model, delete_edges(graph, shown.top(k))).argmax()) != shown.prediction
+            top
+            for ranking in (shown, other)
+            for top in map(ranking.top, range(1, len(shown.units) // 2 + 1))
+            if int(predict(case.model, delete_edges(graph, top)).argmax()) != shown.prediction
         ]
         assert shown.counterfactual.flipped == bool(flips)
         if flips:
-            assert not (shown.counterfactual.removed & ~shown.top(flips[0])).any()
+            assert not (shown.counterfactual.removed & ~flips[0]).any()
 
 
 def test_greedy_flips_whatever_a_prefix_flips_and_never_drops_less(case) -> None:

@@ -82,8 +82,8 @@ class RCConfig:
 
     @property
     def planned(self) -> bool:
-        """Whether a plan of deletions is learnt: from outcomes, whatever their weight is."""
-        return self.network == "planned" and bool(self.weight_outcome)
+        """Whether a plan of deletions is learnt: where deletions are learnt at all, and not masks alone."""
+        return self.network == "planned" and bool(self.weight_order or self.weight_outcome)
 
     def without_effect(self) -> dict[str, str]:
         """The settings that change nothing as the others stand, each with the reason."""

@@ -199,15 +199,20 @@ def test_nodes_have_no_plan() -> None:
     assert explainer.settings["network"] == "neighbours"
 
 
-@pytest.mark.parametrize(
-    "settings", [{"preset": "paper"}, {"network": "neighbours"}, {"task": "node"}, {"weight_outcome": 0.0}]
-)
+MASKS = {"weight_regions": 1.0, "weight_order": 0.0, "weight_outcome": 0.0}
+
+
+@pytest.mark.parametrize("settings", [{"preset": "paper"}, {"network": "neighbours"}, {"task": "node"}, MASKS])
 def test_others_have_no_plan(settings) -> None:
-    assert rc.RCExplainer().config.planned
-    explainer = rc.RCExplainer(**settings)
-    assert not explainer.config.planned
-    assert "plan" not in explainer.settings
-    assert explainer.settings["network"] != "planned"
+    own = rc.RCExplainer(**settings).settings
+    assert "plan" not in own
+    assert own["network"] != "planned"
+
+
+def test_a_plan_learns_from_outcomes_whatever_the_mask_network_learns_from(case, monkeypatch) -> None:
+    monkeypatch.setattr(plan, "better", lambda planned, own: True)
+    fitted = rc.RCExplainer(**QUICK, weight_outcome=0.0).fit(case.model, case.train, progress=False)
+    assert fitted.scores.plan is not None
 
 
 def test_how_a_plan_is_learnt_is_one_of_the_settings() -> None:
