@@ -103,18 +103,18 @@ def report(case: Case, given: argparse.Namespace) -> dict[str, dict[str, list[fl
     for label, own in graphs.items():
         (other,) = graphs.keys() - {label}
         found = {
-            words: flipping(fitted.explain(own[: given.graphs], search="greedy", confidence=confidence))
-            for words, confidence in (("any", None), (str(CONFIDENCE), CONFIDENCE))
+            confidence: flipping(fitted.explain(own[: given.graphs], search="greedy", confidence=confidence))
+            for confidence in (None, CONFIDENCE)
         }
-        turned = found[str(CONFIDENCE)]
+        turned = found[CONFIDENCE]
         if not turned:
             print(f"{case.data.name}, {names[label]}: no graph can be flipped with a confidence of {CONFIDENCE}")
             continue
         rows = figures.setdefault(names[label], {})
-        for words, some in found.items():
-            confidence = None if words == "any" else CONFIDENCE
-            columns = f"edges at confidence {words}: found, smallest, graphs with a smaller set, graphs left open"
-            rows[columns] = edges(case, some, confidence, given.sets)
+        for confidence, some in found.items():
+            words = f"edges at confidence {confidence or 'any'}"
+            columns = "found, smallest, graphs with a smaller set, graphs left open"
+            rows[f"{words}: {columns}"] = edges(case, some, confidence, given.sets)
         changed, sources = [one.counterfactual.graph for one in turned], [one.graph for one in turned]
         sure = torch.stack([one.counterfactual.probabilities[other] for one in turned])
         for protocol in NOISE:

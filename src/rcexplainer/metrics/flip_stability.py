@@ -126,7 +126,7 @@ def noisy_copy(protocol: FlipNoise, rows: Tensor) -> NoisyCopy:
 
 
 def drawn_copies(graphs: Sequence[Data], level: float, draw: NoisyCopy, copies: int, seed: int) -> list[Data]:
-    """Noisy copies of graphs, graph after graph.
+    """Draw noisy copies of graphs: all copies of the first, then all of the second, and so on.
 
     Args:
         graphs: The graphs.
